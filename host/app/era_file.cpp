@@ -21,6 +21,10 @@ void replace(const std::string& path, const std::string& text) {
     static_cast<void>(core::replace_file(path, text));
 }
 
+std::string entry_of(const std::string& definition_key, protocol::Era preferred) {
+    return preferred == protocol::Era::Legacy ? definition_key + " legacy" : definition_key;
+}
+
 }  // namespace
 
 EraFile::EraFile(core::Loop& loop, std::string path) : EraFile(loop, std::move(path), replace) {}
@@ -49,9 +53,9 @@ void EraFile::read() {
     }
 }
 
-connection::KnownEra EraFile::find(const std::string& definition_key) {
+connection::KnownEra EraFile::find(const std::string& definition_key, protocol::Era preferred) {
     read();
-    const auto found = versions_.find(definition_key);
+    const auto found = versions_.find(entry_of(definition_key, preferred));
     if (found == versions_.end()) return {};
     const auto& text = found->second;
     const auto space = text.find(' ');
@@ -59,15 +63,17 @@ connection::KnownEra EraFile::find(const std::string& definition_key) {
     return {text.substr(0, space), text.substr(space + 1)};
 }
 
-void EraFile::remember(const std::string& definition_key, const connection::KnownEra& era) {
+void EraFile::remember(const std::string& definition_key, protocol::Era preferred,
+                       const connection::KnownEra& era) {
     read();
     const auto version = era.transport.empty() ? era.version : era.version + " " + era.transport;
-    auto& known = versions_[definition_key];
+    const auto entry = entry_of(definition_key, preferred);
+    auto& known = versions_[entry];
     if (known == version) return;
     known = version;
     if (versions_.size() > kEntries)
-        versions_.erase(versions_.begin()->first == definition_key ? std::next(versions_.begin())
-                                                                   : versions_.begin());
+        versions_.erase(versions_.begin()->first == entry ? std::next(versions_.begin())
+                                                          : versions_.begin());
     if (!path_.empty()) save();
 }
 

@@ -1,6 +1,7 @@
 // Remembered protocol revisions on disk: `eras.json` in the state directory, one line of JSON
 // `{"<definition key>":"2025-11-25", ...}`, at most kEntries; a transport other than the configured
-// one follows after a space. Only a cache: unreadable is empty.
+// one follows after a space. What was agreed on by who prefers the legacy era has " legacy" behind
+// its key. Only a cache: unreadable is empty.
 //
 // Owns:    the thread that writes. Borrows `loop`, which must outlive it.
 // Threads: [loop]; `replace` runs on a thread of its own, in the destructor on the loop's.
@@ -27,8 +28,9 @@ public:
     EraFile(core::Loop& loop, std::string path);  // empty: memory only
     EraFile(core::Loop& loop, std::string path, Replace replace);
     ~EraFile() override;  // what was remembered is in the file
-    connection::KnownEra find(const std::string& definition_key) override;
-    void remember(const std::string& definition_key, const connection::KnownEra& era) override;
+    connection::KnownEra find(const std::string& definition_key, protocol::Era preferred) override;
+    void remember(const std::string& definition_key, protocol::Era preferred,
+                  const connection::KnownEra& era) override;
 
 private:
     void read();

@@ -20,8 +20,7 @@ Caller* Addressees::only_user() const {
 Caller* Addressees::of_question(RequestId exchange) const {
     if (auto* caller = of_exchange(exchange)) return caller;
     if (!link_.shared) return only_user();
-    // Behind HTTP what names no exchange is expressly about none of them.
-    if (exchange || link_.request_scoped() || too_many_) return nullptr;
+    if (exchange || too_many_) return nullptr;
     const auto only = pending_.only_caller_sent();
     for (const auto& [id, caller] : abandoned_)
         if (caller != only) return nullptr;
@@ -29,7 +28,7 @@ Caller* Addressees::of_question(RequestId exchange) const {
 }
 
 void Addressees::abandon(const PendingRequest& ended) {
-    if (ended.stage != Stage::Sent || link_.request_scoped() || link_.modern_for_good()) return;
+    if (ended.stage != Stage::Sent || link_.modern_for_good()) return;
     too_many_ = too_many_ || abandoned_.size() >= kMostAbandoned;
     if (!too_many_) abandoned_.emplace(ended.wire_id, ended.caller);
 }

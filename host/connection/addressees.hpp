@@ -3,7 +3,7 @@
 //
 //   it names an exchange         -> the caller of that one
 //   one caller uses the channel  -> that caller; nobody does yet: the only one that it serves
-//   a question over one stream   -> the only caller whose requests the server has
+//   a question that names none   -> the only caller whose requests the server has
 //   anything else                -> nobody
 //
 // A request that we have given up is with the server until it is answered: who asked it may be the
@@ -12,7 +12,7 @@
 // Owns:    which requests have been given up. Borrows all else.
 // Threads: [loop].
 // Limits:  kMostAbandoned; beyond, nobody can be told from the others for the rest of the channel.
-// Source:  decisions/0020-whose-a-servers-message-is.md.
+// Source:  decisions/0020-whose-a-servers-message-is.md, decisions/0029-whose-era-it-is.md.
 #pragma once
 
 #include "connection/audience.hpp"

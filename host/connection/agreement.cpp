@@ -43,7 +43,7 @@ void Agreement::on_agreed(protocol::Session session) {
     said.credentials.agreed();
     const auto& agreed = choice.agreed();
     context_.eras.remember(
-        parts_.spec.definition_key,
+        parts_.spec.definition_key, parts_.era,
         {link.session->version, agreed == parts_.spec.config.transport ? "" : agreed});
     link.meta.clear();
     if (link.legacy()) said.requests.delivery().notify("notifications/initialized", {});

@@ -79,9 +79,9 @@ void Attempt::wait_for_person() {
     place_.reset();
 }
 
-bool Attempt::leave_out_probe() {
-    if (probe_ == Probe::LeftOut) return false;
-    probe_ = Probe::LeftOut;
+bool Attempt::begin_otherwise() {
+    if (begins_otherwise()) return false;
+    handshake_ = Handshake::Otherwise;
     return true;
 }
 

@@ -56,10 +56,11 @@ public:
     void wait_for_person();
 
     bool is_loading() const { return way_ && way_->step == Step::Loading; }
-    // Once in an attempt: some legacy servers cannot stand the probe and leave.
-    bool leave_out_probe();
-    bool probe_is_left_out() const { return probe_ == Probe::LeftOut; }
-    void try_probe_again() { probe_ = Probe::Sent; }
+    // With the other era than the one that is tried first, once in an attempt: some servers of one
+    // cannot stand what begins the other, and leave.
+    bool begin_otherwise();
+    bool begins_otherwise() const { return handshake_ == Handshake::Otherwise; }
+    void begin_as_usual() { handshake_ = Handshake::AsUsual; }
 
     template <class Work>
     auto guard(Work work) const {
@@ -68,7 +69,7 @@ public:
 
 private:
     enum class Step { Expanding, AskingAhead, Loading };
-    enum class Probe { Sent, LeftOut };
+    enum class Handshake { AsUsual, Otherwise };
     struct Way {
         Step step = Step::Expanding;
         core::Lifetime lifetime = {};
@@ -84,7 +85,7 @@ private:
     AttemptOwner& owner_;
     std::unique_ptr<StartQueue::Place> place_;  // while it starts, or waits to
     std::unique_ptr<Way> way_;
-    Probe probe_ = Probe::Sent;
+    Handshake handshake_ = Handshake::AsUsual;
     core::Timer limit_;
     core::Lifetime lifetime_;
 };

@@ -13,6 +13,7 @@
 #include "connection/question.hpp"
 #include "core/principal.hpp"
 #include "core/result.hpp"
+#include "protocol/versions.hpp"
 
 #include <boost/json.hpp>
 
@@ -51,6 +52,8 @@ public:
 
     const core::Principal& principal() const { return principal_; }
     CallerNumber number() const { return number_; }
+    // In which it would rather have servers spoken to that speak both: decision 29.
+    protocol::Era era() const { return era_; }
 
     // A log message that its own level admits, a change that it subscribed to, a list that changed,
     // or whatever else came for an exchange of its own. `params` is raw, empty when absent, and good
@@ -66,11 +69,16 @@ public:
     // Its own request needs approval. Nobody is there to give it, unless a caller knows better.
     virtual Question approve(const Approvable& wanted, Decide decide);
 
+protected:
+    // Counts for what it leases from then on.
+    void prefer(protocol::Era era) { era_ = era; }
+
 private:
     friend class Callers;
     Callers* among_;  // null: those have gone before
     core::Principal principal_;
     CallerNumber number_;
+    protocol::Era era_ = protocol::Era::Modern;
 };
 
 // Hears of callers that go, before they are gone.

@@ -59,8 +59,8 @@ Error why_not_ready(const Status& status) {
 }
 
 Connection::Connection(const Context& context, registry::ServerSpec spec,
-                       std::shared_ptr<Starts> starts)
-    : impl_(std::make_unique<Impl>(context, std::move(spec), std::move(starts))) {}
+                       std::shared_ptr<Starts> starts, protocol::Era preferred)
+    : impl_(std::make_unique<Impl>(context, std::move(spec), std::move(starts), preferred)) {}
 
 Connection::~Connection() {
     impl_->abandon();
@@ -93,6 +93,9 @@ const std::vector<protocol::Tool>& Connection::tools() const {
 const Error* Connection::tools_error() const {
     const auto& error = impl_->dialogue.tools.error();
     return error ? &*error : nullptr;
+}
+protocol::Era Connection::preferred_era() const {
+    return impl_->era;
 }
 const protocol::Session* Connection::session() const {
     const auto& session = impl_->dialogue.link.session;

@@ -26,9 +26,11 @@ namespace patchbay::connection {
 
 class Connection final {
 public:
-    // `starts`: those of this definition, over all of its connections.
+    // `starts`: those of this definition, over all of its connections. `preferred`: the era that is
+    // spoken with a server of both.
     Connection(const Context& context, registry::ServerSpec spec,
-               std::shared_ptr<Starts> starts = std::make_shared<Starts>());
+               std::shared_ptr<Starts> starts = std::make_shared<Starts>(),
+               protocol::Era preferred = protocol::Era::Modern);
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
@@ -68,6 +70,8 @@ public:
     // Why tools() may lack some: the last tools/list failed, or broke off. Null: it is whole.
     const Error* tools_error() const;
 
+    // The era that it was opened to prefer, whatever its server speaks.
+    protocol::Era preferred_era() const;
     // What was agreed; null until the handshake is through.
     const protocol::Session* session() const;
 

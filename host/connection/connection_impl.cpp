@@ -11,9 +11,10 @@ using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
 Connection::Impl::Impl(const Context& shared, registry::ServerSpec server,
-                       std::shared_ptr<Starts> starts)
+                       std::shared_ptr<Starts> starts, protocol::Era preferred)
     : context(shared),
       spec(std::move(server)),
+      era(preferred),
       course(context, spec.config, name, std::move(starts)) {}
 
 void Connection::Impl::connect(std::function<void()> when_settled) {
@@ -92,7 +93,7 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     const auto& handshake = dialogue.link.handshake;
     const auto lost = std::move(dialogue.link.lost);
     const bool was_ready = agreement.is_live() || (lost && lost->when_ready);
-    const bool was_probing = !lost && handshake && handshake->probing() && !dialogue.link.session;
+    const bool was_guessing = !lost && handshake && handshake->guessing() && !dialogue.link.session;
     opening.end_limit();
     agreement.end();
     dialogue.end_channel();
@@ -105,7 +106,7 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
         requests.fail_all(name.named(error));
         return stopped();
     }
-    if (opening.go_on(error, lost ? nullptr : problem, was_probing)) return;
+    if (opening.go_on(error, lost ? nullptr : problem, was_guessing)) return;
     if (was_ready) {
         course.was_ready();
         error = within("connection lost", std::move(error));

@@ -18,7 +18,8 @@
 namespace patchbay::connection {
 
 struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, WishesOwner, Loss {
-    Impl(const Context& context, registry::ServerSpec spec, std::shared_ptr<Starts> starts);
+    Impl(const Context& context, registry::ServerSpec spec, std::shared_ptr<Starts> starts,
+         protocol::Era era);
 
     // From outside.
     void connect(std::function<void()> when_settled);
@@ -44,10 +45,11 @@ struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, Wi
 
     const Context& context;
     registry::ServerSpec spec;  // its parts keep references to it
+    const protocol::Era era;    // that is preferred
     const ServerName name{spec.id()};
     Course course;
     TransportChoice choice{spec.config};
-    const Inside inside{spec, name, course, choice, dialogue, *this};
+    const Inside inside{spec, era, name, course, choice, dialogue, *this};
     Agreement agreement{context, {inside, *this}};
     Opening opening{context, {inside, agreement, *this}};
     Dialogue dialogue{context,

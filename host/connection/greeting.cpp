@@ -15,7 +15,8 @@ namespace {
 constexpr std::chrono::milliseconds kProbeSilence{150};
 // A program that has just been started and said nothing yet, not even on stderr, may not be there.
 constexpr std::chrono::milliseconds kStartSilence{2'000};
-// One that was a modern server the last time is likely to be one that starts slowly.
+// One that was a modern server the last time is likely to be one that starts slowly; and most that leave
+// an `initialize` unanswered are legacy ones, whom the probe would tell nothing.
 constexpr std::chrono::milliseconds kKnownSilence{10'000};
 
 }  // namespace
@@ -32,9 +33,9 @@ Greeting::Greeting(core::Loop& loop, const Terms& terms, const config::Server& s
       loss_(loss),
       silence_(loop) {}
 
-void Greeting::prepare(const std::string& remembered) {
+void Greeting::prepare(const std::string& remembered, protocol::Era guess) {
     heard_ = false;
-    link_.handshake.emplace(terms_.identity, server_.protocol, remembered);
+    link_.handshake.emplace(terms_.identity, server_.protocol, remembered, guess);
 }
 
 void Greeting::start() {
@@ -42,7 +43,7 @@ void Greeting::start() {
 }
 
 void Greeting::heard() {
-    if (!std::exchange(heard_, true) && silence_.running()) await_probe();
+    if (!std::exchange(heard_, true) && silence_.running()) await_answer();
 }
 
 void Greeting::drive(protocol::Handshake::Step step) {
@@ -62,17 +63,18 @@ void Greeting::send(protocol::Handshake::Send to_send) {
     requests_.ask({method, std::move(to_send.params), {}, {}}, server_.startup_timeout,
                   [this, method](const Result<Reply>& reply) { on_reply(method, reply); });
     const auto& handshake = link_.handshake;
-    if (handshake->probing() && method == "server/discover" && !link_.request_scoped())
-        await_probe();
+    const bool alone =
+        method == "server/discover" ? handshake->probing() : handshake->guesses_legacy();
+    if (alone && !link_.request_scoped()) await_answer();
 }
 
-// Gives the probe its time alone; begins anew when the server is heard of for the first time.
-void Greeting::await_probe() {
+// Gives what was sent first its time alone; begins anew when the server is heard of for the first time.
+void Greeting::await_answer() {
     const bool starting = !heard_ && owner_.is_new_process();
-    const auto patience = link_.handshake->expects_modern() ? kKnownSilence
-                          : starting                        ? kStartSilence
-                                                            : kProbeSilence;
-    // What remains of the limit is for `initialize`.
+    const auto& handshake = *link_.handshake;
+    const bool known = handshake.expects_modern() || handshake.guesses_legacy();
+    const auto patience = known ? kKnownSilence : starting ? kStartSilence : kProbeSilence;
+    // What remains of the limit is for the other question.
     const auto most = server_.startup_timeout / 3;
     silence_.start(std::min<std::chrono::milliseconds>(patience, most),
                    [this] { drive(link_.handshake->on_silence()); });
@@ -117,7 +119,10 @@ void Greeting::on_end(const std::string& method, const plugin::Problem* problem)
     // No answer, a page for people, a 4xx: what servers of the other era make of a request.
     const bool no_answer =
         !problem || (error.code == ErrorCode::Protocol && problem->http_status < 400);
-    const bool refused = no_answer || is_legacy_hint(problem->http_status);
+    // A server that knows no `initialize` may break at it; the probe tells whether that is all.
+    const bool broke = problem && problem->http_status >= 500 && problem->http_status <= 501;
+    const bool refused = no_answer || is_legacy_hint(problem->http_status) ||
+                         (broke && link_.handshake->guesses_legacy());
     if (!refused) return loss_.lose(error);
     drive(link_.handshake->on_refused(method, error.message));
 }

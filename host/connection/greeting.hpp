@@ -3,7 +3,7 @@
 //
 // Threads: [loop]. Borrows all it is given.
 // Errors:  to the connection, by lose().
-// Source:  decisions 5 and 11.
+// Source:  decisions 11 and 29.
 #pragma once
 
 #include "connection/context.hpp"
@@ -39,8 +39,8 @@ public:
              const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner,
              Loss& loss);
 
-    // `remembered`: the revision of last time, or empty.
-    void prepare(const std::string& remembered);
+    // `remembered`: the revision of last time, or empty; then `guess` is the era that is tried first.
+    void prepare(const std::string& remembered, protocol::Era guess);
     void start();
     // Anything at all came from the server: its silence counts from the first time.
     void heard();
@@ -51,7 +51,7 @@ public:
 private:
     void drive(protocol::Handshake::Step step);
     void send(protocol::Handshake::Send send);
-    void await_probe();
+    void await_answer();
     void on_reply(const std::string& method, const Result<Reply>& reply);
 
     const Terms& terms_;

@@ -12,6 +12,7 @@ namespace patchbay::connection {
 
 struct Inside {
     const registry::ServerSpec& spec;
+    const protocol::Era era;  // that is preferred
     const ServerName& name;
     Course& course;
     TransportChoice& choice;

@@ -19,8 +19,12 @@ void Opening::begin() {
     back_off_.stop();
     const bool has_old = parts_.spec.config.transport == "http" &&
                          context_.transports.has(TransportChoice::kOldTransport);
-    parts_.choice.begin(context_.eras.find(parts_.spec.definition_key), has_old);
+    parts_.choice.begin(known(), has_old);
     attempt_anew().go();
+}
+
+KnownEra Opening::known() const {
+    return known_era(context_.eras, parts_.spec.definition_key, parts_.era);
 }
 
 void Opening::begin_after(std::chrono::milliseconds pause) {
@@ -56,10 +60,15 @@ void Opening::on_opening() {
 void Opening::on_way_free(boost::json::object settings) {
     auto& said = parts_.dialogue;
     const auto& choice = parts_.choice;
-    said.greeting.prepare(
-        attempt_->probe_is_left_out()
-            ? std::string(protocol::kLegacyVersion)
-            : choice.remembered_version(context_.eras.find(parts_.spec.definition_key)));
+    auto remembered = choice.remembered_version(known());
+    auto guess = parts_.era;
+    if (attempt_->begins_otherwise()) {
+        if (remembered.empty() && guess == protocol::Era::Legacy)
+            guess = protocol::Era::Modern;
+        else
+            remembered = protocol::kLegacyVersion;
+    }
+    said.greeting.prepare(remembered, guess);
     plugin::ChannelOptions options{parts_.name.id(), std::move(settings), said.credentials.all(),
                                    context_.terms.limits.message_bytes, said.credentials.signer()};
     auto opened = context_.transports.open(choice.current(), std::move(options), said.reception);
@@ -113,7 +122,7 @@ void Opening::on_start_expired() {
 // False: this failure is the last word.
 bool Opening::next_transport(Error& error) {
     if (parts_.course.supervisor().is_closing() || !parts_.choice.next(error)) return false;
-    attempt_->try_probe_again();
+    attempt_->begin_as_usual();
     return true;
 }
 
@@ -140,7 +149,7 @@ void Opening::on_failed_beside() {
     parts_.owner.on_failed(failure.why, failure.retry);
 }
 
-bool Opening::go_on(const Error& why, const plugin::Problem* problem, bool was_probing) {
+bool Opening::go_on(const Error& why, const plugin::Problem* problem, bool was_guessing) {
     if (parts_.course.supervisor().phase() == Phase::MovingOn) {
         attempt_->go();
         return true;
@@ -149,9 +158,9 @@ bool Opening::go_on(const Error& why, const plugin::Problem* problem, bool was_p
         fail_started(why);
         return true;
     }
-    if (!was_probing || parts_.spec.config.protocol != "auto" || !attempt_->leave_out_probe())
+    if (!was_guessing || parts_.spec.config.protocol != "auto" || !attempt_->begin_otherwise())
         return false;
-    // The probe itself; what waits for Ready goes on waiting.
+    // The handshake itself; what waits for Ready goes on waiting.
     fail_started(why);
     attempt_->go();
     return true;
@@ -181,7 +190,7 @@ void Opening::renew_session() {
     said.questions.clear();  // of the old session
     parts_.course.pass(&Supervisor::renew);
     attempt_anew().begin_limit();
-    said.greeting.prepare(version);
+    said.greeting.prepare(version, parts_.era);
     said.greeting.start();
 }
 

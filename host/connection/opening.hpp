@@ -1,5 +1,5 @@
 // How a connection comes to an open channel, and what else there is to try when that fails or is
-// refused: another transport, the same one without the probe or with what has been granted, the same
+// refused: another transport, the same one with the other era first or with what has been granted, the same
 // channel with a new handshake, or all of it again after a pause.
 //
 // Owns:    the Attempt, which exists only on the way to Ready. Borrows all else, which must outlive
@@ -48,7 +48,8 @@ public:
     // The channel is of no use: it is closed for the next transport. False: there is none.
     bool move_on(Error& error);
     // The channel is gone, by `problem` unless we have closed it (null). False: for good.
-    bool go_on(const Error& why, const plugin::Problem* problem, bool was_probing);
+    // `was_guessing`: the server left at the first message, which may have been of the wrong era.
+    bool go_on(const Error& why, const plugin::Problem* problem, bool was_guessing);
 
     void on_queued() override;
     void on_opening() override;
@@ -63,6 +64,7 @@ public:
     void on_asked() override;
 
 private:
+    KnownEra known() const;
     Attempt& attempt_anew();
     bool next_transport(Error& error);
     bool reopen_authorized(const plugin::Problem& problem);

@@ -1,5 +1,7 @@
 #include "connection/server_connections.hpp"
 
+#include "connection/transport_choice.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -53,16 +55,14 @@ Connection* ServerConnections::held_by(CallerNumber caller) const {
     return row == leases_.end() ? nullptr : row->second->connection.get();
 }
 
-Result<std::reference_wrapper<Connection>> ServerConnections::lease(const Caller& caller) {
-    return lease(caller.number());
-}
-
-Result<std::reference_wrapper<Connection>> ServerConnections::lease(CallerNumber caller) {
+Result<std::reference_wrapper<Connection>> ServerConnections::lease(const Caller& who) {
+    const auto caller = who.number();
     if (auto* held = held_by(caller)) return std::ref(*held);
-    auto* slot = is_shared() ? find({Use::Shared, Use::Unheld}) : find({Use::Spare});
+    spare_era_ = who.era();
+    auto* slot = find_for(who.era());
     if (!slot) {
         if (auto why = why_no_more()) return std::move(*why);
-        slot = &open();
+        slot = &open(who.era());
     }
     slot->idle.stop();
     slot->tenure.hold();
@@ -79,11 +79,53 @@ Result<std::reference_wrapper<Connection>> ServerConnections::lease(CallerNumber
     return std::ref(connection);
 }
 
-ServerConnections::Slot* ServerConnections::find(std::initializer_list<Use> uses) const {
-    const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
-        return std::find(uses.begin(), uses.end(), slot->tenure.use()) != uses.end();
-    });
+ServerConnections::Slot* ServerConnections::find(Use use) const {
+    const auto found = std::find_if(slots_.begin(), slots_.end(),
+                                    [use](const auto& slot) { return slot->tenure.use() == use; });
     return found == slots_.end() ? nullptr : found->get();
+}
+
+bool ServerConnections::may_be_leased(const Slot& slot) const {
+    const auto use = slot.tenure.use();
+    return is_shared() ? use == Use::Shared || use == Use::Unheld : use == Use::Spare;
+}
+
+// The oldest that serves, so that one too many comes to an end. An era is a preference: where there is room for
+// no more, one that does not serve is better than none, and where the user wants one process for all
+// callers, that is what both eras share.
+ServerConnections::Slot* ServerConnections::find_for(protocol::Era era) const {
+    Slot* another = nullptr;
+    for (const auto& slot : slots_) {
+        if (!may_be_leased(*slot)) continue;
+        if (serves(*slot, era)) return slot.get();
+        another = slot.get();
+    }
+    const bool one_for_all = is_shared() && spec_.local();
+    return another && (one_for_all || why_no_more()) ? another : nullptr;
+}
+
+// Nobody holds it, and nobody would be led to it.
+bool ServerConnections::is_one_too_many(const Slot& slot) const {
+    const auto era = slot.connection->preferred_era();
+    return std::any_of(slots_.begin(), slots_.end(), [&](const auto& other) {
+        return other.get() != &slot && may_be_leased(*other) && serves(*other, era);
+    });
+}
+
+// Whether a connection of its own would bring a caller of that era nothing that this one has not.
+bool ServerConnections::serves(const Slot& slot, protocol::Era era) const {
+    const auto& connection = *slot.connection;
+    if (connection.preferred_era() == era || spec_.config.protocol != "auto") return true;
+    if (spec_.config.transport == TransportChoice::kOldTransport) return true;  // never modern
+    const auto spoken = [&](protocol::Era preferred) -> std::optional<protocol::Era> {
+        const auto known = known_era(context_.eras, spec_.definition_key, preferred).version;
+        if (known.empty()) return {};
+        return protocol::era_of(known);
+    };
+    const auto* session = connection.session();
+    if ((session ? session->era : spoken(connection.preferred_era())) == era) return true;
+    const auto own = spoken(era);
+    return own && *own != era;
 }
 
 std::optional<Error> ServerConnections::why_no_more() const {
@@ -98,25 +140,29 @@ std::optional<Error> ServerConnections::why_no_more() const {
                      " (limit connections_per_server)"};
 }
 
-ServerConnections::Slot& ServerConnections::open() {
+ServerConnections::Slot& ServerConnections::open(protocol::Era preferred) {
     auto slot =
         std::make_unique<Slot>(context_.loop, is_shared() ? Tenure::of_all() : Tenure::of_one());
-    slot->connection = std::make_unique<Connection>(context_, spec_, starts_);
+    slot->connection = std::make_unique<Connection>(context_, spec_, starts_, preferred);
     return *slots_.emplace_back(std::move(slot));
 }
 
 // In a turn of its own: a host that is only asked what it is configured with starts nothing.
 void ServerConnections::begin() {
     // One that has failed stays so, however often it is told its rules.
-    if (keeps_spare() && !spec_.config.lazy && !find({Use::Spare}))
+    if (keeps_spare() && !spec_.config.lazy && !find(Use::Spare))
         context_.loop.defer(lifetime_.guard([this] { ensure_spare(); }));
 }
 
 // One that has failed begins anew, though not at once; one that is on its way goes on.
 void ServerConnections::ensure_spare() {
     if (!keeps_spare()) return;
-    auto* spare = find({Use::Spare});
-    if (!spare && !why_no_more()) spare = &open();
+    auto* spare = find(Use::Spare);
+    if (spare && !serves(*spare, spare_era_)) {
+        retire(spare->connection.get());
+        spare = nullptr;
+    }
+    if (!spare && !why_no_more()) spare = &open(spare_era_);
     if (spare) spare->connection->warm_up();
 }
 
@@ -129,7 +175,10 @@ void ServerConnections::amend(registry::ServerSpec spec) {
             unwanted.push_back(slot->connection.get());
     }
     for (const auto* connection : unwanted) retire(connection);
-    if (auto* unheld = find({Use::Unheld})) begin_idle(*unheld);
+    std::vector<Slot*> unheld;
+    for (const auto& slot : slots_)
+        if (slot->tenure.use() == Use::Unheld) unheld.push_back(slot.get());
+    for (auto* slot : unheld) begin_idle(*slot);
     begin();
 }
 
@@ -144,9 +193,9 @@ void ServerConnections::redefine(registry::ServerSpec spec) {
     starts_ = std::make_shared<Starts>();
     retire_all();
     // Where there are too many, the caller is told when it comes.
-    for (const auto caller : in_use)
-        if (context_.callers.find(caller))
-            if (auto again = lease(caller)) again->get().connect({});
+    for (const auto number : in_use)
+        if (const auto* caller = context_.callers.find(number))
+            if (auto again = lease(*caller)) again->get().connect({});
     begin();
 }
 
@@ -176,7 +225,8 @@ void ServerConnections::begin_idle(Slot& slot) {
         retire(connection);
     };
     slot.idle.stop();
-    if (!is_shared()) return over();  // any more: nobody will come for it
+    // Any more, or beside another of its kind: nobody will come for it.
+    if (!is_shared() || is_one_too_many(slot)) return over();
     if (const auto time = idle_time(spec_.config); time.count() > 0) slot.idle.start(time, over);
 }
 

@@ -5,7 +5,7 @@
 // Threads: [loop]. What a connection that goes ends may call back into the pool.
 // Limits:  core::Limits connections_per_server, with those that still close; config::Server
 //          idle_timeout of a shared one that nobody holds.
-// Source:  decisions/0022-whose-a-connection-is.md.
+// Source:  decisions/0022-whose-a-connection-is.md, decisions/0029-whose-era-it-is.md.
 #pragma once
 
 #include "connection/connection.hpp"
@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +30,8 @@ public:
     ServerConnections(const ServerConnections&) = delete;
 
     // The connection that the caller has from now on, connected or not. Good until the caller goes or
-    // the next ConnectionPool::apply(). Limit: there is none for it, and there are too many.
+    // the next ConnectionPool::apply(). It prefers the caller's era, or there is nothing to gain by
+    // one that does, or no room for it. Limit: there is none for it, and there are too many.
     Result<std::reference_wrapper<Connection>> lease(const Caller& caller);
     Connection* held_by(CallerNumber caller) const;  // null: it has none
     // One that is ready and has listed its tools to the end; null: there is none.
@@ -58,10 +58,14 @@ private:
 
     bool is_shared() const;
     bool keeps_spare() const;
-    Result<std::reference_wrapper<Connection>> lease(CallerNumber caller);
-    Slot* find(std::initializer_list<Tenure::Use> uses) const;
+    Slot* find(Tenure::Use use) const;
+    // The one that a caller of that era is to have; null: none that is there.
+    Slot* find_for(protocol::Era era) const;
+    bool may_be_leased(const Slot& slot) const;
+    bool serves(const Slot& slot, protocol::Era era) const;
+    bool is_one_too_many(const Slot& slot) const;
     std::optional<Error> why_no_more() const;
-    Slot& open();
+    Slot& open(protocol::Era preferred);
     void ensure_spare();
     void begin_idle(Slot& slot);
     void retire(const Connection* connection);
@@ -72,6 +76,7 @@ private:
     Departures& departures_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::unordered_map<CallerNumber, Slot*> leases_;
+    protocol::Era spare_era_ = protocol::Era::Modern;  // of the caller that came last
     bool closing_ = false;
     core::Lifetime lifetime_;
 };

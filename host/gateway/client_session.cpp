@@ -201,6 +201,7 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
     raw_capabilities_ = json::serialize(capabilities_);
     revision_ = known ? *asked : protocol::kLegacyVersion;
+    prefer(Era::Legacy);
     use_capabilities(raw_capabilities_);
     json::object result{
         {"protocolVersion", revision_},
@@ -216,6 +217,7 @@ void ClientSession::go_on_as(const std::string& revision, const json::object& ca
                              SessionWishes wishes) {
     revision_ = revision;
     capabilities_ = capabilities;
+    prefer(Era::Legacy);
     raw_capabilities_ = json::serialize(capabilities_);
     use_capabilities(raw_capabilities_);
     events_.on_initialized();

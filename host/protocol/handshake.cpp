@@ -61,14 +61,16 @@ std::string modern_meta(const ClientIdentity& identity) {
            json::serialize(identity.capabilities);
 }
 
-Handshake::Handshake(ClientIdentity identity, std::string protocol, std::string remembered)
+Handshake::Handshake(ClientIdentity identity, std::string protocol, std::string remembered,
+                     Era guess)
     : identity_(std::move(identity)),
       protocol_(std::move(protocol)),
-      remembered_(std::move(remembered)) {}
+      remembered_(std::move(remembered)),
+      guesses_legacy_(protocol_ == "auto" && remembered_.empty() && guess == Era::Legacy) {}
 
 Handshake::Step Handshake::start() {
-    const bool automatic = protocol_ == "auto";
-    const auto& first = automatic ? remembered_ : protocol_;
+    if (guesses_legacy_) return initialize();
+    const auto& first = protocol_ == "auto" ? remembered_ : protocol_;
     if (!first.empty() && speaks(first) && era_of(first) == Era::Legacy) return initialize();
     return discover();
 }
@@ -95,6 +97,7 @@ Handshake::Step Handshake::fall_back() {
 }
 
 Handshake::Step Handshake::on_silence() {
+    if (std::exchange(guesses_legacy_, false)) return discover();
     if (settled_ || !probe_pending_ || initialize_sent_ || protocol_ != "auto") return Wait{};
     return initialize();
 }
@@ -114,7 +117,11 @@ Handshake::Step Handshake::on_result(std::string_view method, const json::object
         probe_pending_ = false;
         return settle_modern(result);
     }
-    return settle_legacy(result);
+    auto step = settle_legacy(result);
+    const auto* wrong = std::get_if<Error>(&step);
+    if (wrong && guesses_legacy_) return refused(method, wrong->message);
+    guesses_legacy_ = false;
+    return step;
 }
 
 Handshake::Step Handshake::on_error(std::string_view method, const RpcError& error) {
@@ -175,12 +182,16 @@ Handshake::Step Handshake::refused(std::string_view method, const std::string& t
     }
     initialize_error_ = told;
     if (probe_pending_) return Wait{};  // the probe may still be answered
-    // What was remembered is out of date: the server may have become a modern one.
-    if (protocol_ == "auto" && !remembered_.empty() && era_of(remembered_) == Era::Legacy) {
-        remembered_.clear();
-        return discover();
-    }
+    if (may_still_be_modern()) return discover();
     return Error{ErrorCode::Protocol, told};
+}
+
+// Once: the guess was wrong, or what was remembered is out of date.
+bool Handshake::may_still_be_modern() {
+    const bool remembered_legacy =
+        protocol_ == "auto" && !remembered_.empty() && era_of(remembered_) == Era::Legacy;
+    if (remembered_legacy) remembered_.clear();
+    return std::exchange(guesses_legacy_, false) || remembered_legacy;
 }
 
 Handshake::Step Handshake::settle_modern(const json::object& result) {

@@ -3,7 +3,8 @@
 //
 //   auto    server/discover, and `initialize` beside it as soon as the server stays silent for a
 //           while; whichever answer identifies the server first counts, until a result of
-//           `initialize` says that the server has settled on the legacy era
+//           `initialize` says that the server has settled on the legacy era. Where that era is
+//           guessed, the other way round: `initialize`, and the probe where it is refused or silent
 //   pinned  that one revision, nothing else
 //
 // Threads: [value].
@@ -49,8 +50,9 @@ std::string modern_meta(const ClientIdentity& identity);
 class Handshake {
 public:
     // `protocol`: "auto" or a revision we speak. `remembered`: the revision agreed last time, or
-    // empty; it only chooses what is tried first.
-    Handshake(ClientIdentity identity, std::string protocol, std::string remembered = {});
+    // empty; it only chooses what is tried first. `guess` chooses that where nothing is remembered.
+    Handshake(ClientIdentity identity, std::string protocol, std::string remembered = {},
+              Era guess = Era::Modern);
 
     struct Send {  // send this request and report its answer with on_result / on_error
         std::string method;
@@ -70,12 +72,15 @@ public:
     Step on_refused(std::string_view method, const std::string& told);
     // It was answered, by nothing that makes sense, for the reason in `why`.
     Step on_unreadable(std::string_view method, const std::string& why);
-    // Nothing came for a while (the caller's clock); asks for `initialize` once, in auto.
+    // Nothing came for a while (the caller's clock); asks the other question once, in auto.
     Step on_silence();
 
-    // True while the probe is unanswered: a server that goes away now may be a legacy one that
-    // cannot stand the probe, and is to be tried again without it.
-    bool probing() const { return probe_pending_; }
+    bool probing() const { return probe_pending_; }  // the probe is unanswered
+    // `initialize` alone was sent, by a guess, and is unanswered.
+    bool guesses_legacy() const { return guesses_legacy_; }
+    // A server that goes away now may be one of the other era that cannot stand what was sent, and is
+    // to be tried again the other way.
+    bool guessing() const { return probing() || guesses_legacy(); }
 
     // It was a modern server the last time.
     bool expects_modern() const;
@@ -91,6 +96,7 @@ private:
     Step discover();
     Step initialize();
     Step fall_back();
+    bool may_still_be_modern();
     Step refused(std::string_view method, const std::string& told);
     Step settle_modern(const boost::json::object& result);
     Step settle_legacy(const boost::json::object& result);
@@ -98,6 +104,7 @@ private:
 
     ClientIdentity identity_;
     std::string protocol_, remembered_;
+    bool guesses_legacy_;
     bool probe_pending_ = false;
     bool initialize_sent_ = false;
     bool settled_ = false, ambiguous_ = false, asked_again_ = false;

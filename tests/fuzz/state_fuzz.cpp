@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
 
     app::EraFile eras(loop, folder / "eras.json");
-    const auto known = eras.find("key");
+    const auto known = eras.find("key", protocol::Era::Modern);
     FUZZ_REQUIRE(known.version.find(' ') == std::string::npos);
     FUZZ_REQUIRE(known.version.size() + known.transport.size() <= size);
     return 0;

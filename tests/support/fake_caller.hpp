@@ -16,6 +16,8 @@ public:
                         std::string id = {})
         : Caller(among, {core::Principal::Kind::Embedder, std::move(id), {}, trust}) {}
 
+    using Caller::prefer;
+
     struct Heard {
         std::string server, method, params;
     };

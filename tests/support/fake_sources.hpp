@@ -5,6 +5,7 @@
 #include "connection/context.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,9 +31,18 @@ struct NoCredentials final : connection::CredentialSource {
     std::optional<std::string> variable(const std::string&) const override { return {}; }
 };
 
-struct NoEras final : connection::EraMemory {
-    connection::KnownEra find(const std::string&) override { return {}; }
-    void remember(const std::string&, const connection::KnownEra&) override {}
+// Forgets, unless the test wants it to remember.
+struct FakeEras final : connection::EraMemory {
+    bool remembers = false;
+    std::map<std::pair<std::string, protocol::Era>, connection::KnownEra> known;
+    connection::KnownEra find(const std::string& key, protocol::Era preferred) override {
+        const auto found = known.find({key, preferred});
+        return found == known.end() ? connection::KnownEra{} : found->second;
+    }
+    void remember(const std::string& key, protocol::Era preferred,
+                  const connection::KnownEra& era) override {
+        if (remembers) known[{key, preferred}] = era;
+    }
 };
 
 class NoEvents : public connection::ServerEvents {
@@ -57,7 +67,7 @@ protected:
                 .terms = std::move(terms)};
     }
     connection::Callers callers;
-    NoEras eras;
+    FakeEras eras;
     PlainExpander expander;
     NoCredentials credentials;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Retry = Supervisor::Retry;
-using test::NoEras;
+using test::FakeEras;
 using test::NoEvents;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -63,7 +63,7 @@ protected:
 
     test::TurnedLoop loop;
     NoEvents events;
-    NoEras eras;
+    FakeEras eras;
     Callers callers;
     Expander expander;
     Transports transports;
@@ -155,12 +155,12 @@ TEST_F(AttemptTest, ItsLimitRunsFromTheLoadingOnAndNotWhileAPersonIsAsked) {
     EXPECT_THAT(told, ElementsAre("opening", "expired"));
 }
 
-TEST_F(AttemptTest, LeavesOutTheProbeOnce) {
+TEST_F(AttemptTest, BeginsOtherwiseOnce) {
     begin();
-    EXPECT_FALSE(attempt->probe_is_left_out());
-    EXPECT_TRUE(attempt->leave_out_probe());
-    EXPECT_TRUE(attempt->probe_is_left_out());
-    EXPECT_FALSE(attempt->leave_out_probe());
+    EXPECT_FALSE(attempt->begins_otherwise());
+    EXPECT_TRUE(attempt->begin_otherwise());
+    EXPECT_TRUE(attempt->begins_otherwise());
+    EXPECT_FALSE(attempt->begin_otherwise());
 }
 
 }  // namespace

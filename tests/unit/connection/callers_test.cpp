@@ -119,16 +119,30 @@ TEST_F(BehindHttp, AQuestionIsAskedOfTheCallerWhoseExchangeItCameOn) {
     close();
 }
 
-TEST_F(BehindHttp, AQuestionOfNoExchangeIsNotAskedOfWhoeverHasACallInFlight) {
+TEST_F(BehindHttp, AQuestionOfNoExchangeIsForTheOnlyCallerWithACallInFlight) {
     be_legacy();
     ASSERT_EQ(connect(), State::Ready);
     const auto first = call_by(caller);
+    call_by(other);
+    server.say(question("both"));
+    EXPECT_THAT(json::serialize(answer_to("both")), HasSubstr("it cannot be told which"));
     server.say_for(first, R"({"jsonrpc":"2.0","id":)" + std::to_string(first) + R"(,"result":{}})");
     ASSERT_TRUE(wait([&] { return unheeded == 1; }));
-    call_by(other);
-    server.say(question("q"));
-    EXPECT_THAT(json::serialize(answer_to("q")), HasSubstr("it cannot be told which"));
+    server.say(question("one"));
+    ASSERT_TRUE(wait([&] { return !other.asked.empty(); }));
     EXPECT_THAT(caller.asked, IsEmpty());
+    close();
+}
+
+TEST_F(BehindHttp, ACallThatWasGivenUpMayBeWhatAQuestionOfNoExchangeIsAbout) {
+    be_legacy();
+    ASSERT_EQ(connect(), State::Ready);
+    RequestId mine = 0;
+    mine = connection().request(caller, call("a"), [&](const Result<Reply>&) { ++unheeded; });
+    call_by(other);
+    connection().cancel(mine);
+    server.say(question("it may be the cancelled one's"));
+    EXPECT_TRUE(answer_to("it may be the cancelled one's").contains("error"));
     EXPECT_THAT(other.asked, IsEmpty());
     close();
 }

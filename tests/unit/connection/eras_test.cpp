@@ -206,5 +206,81 @@ TEST_F(EraOfAServer, TheTimeAloneLeavesEnoughOfTheLimitForInitialize) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
+// ---- who prefers the legacy era (decision 29)
+
+class WhoPrefersTheLegacyEra : public EraOfAServer {
+protected:
+    WhoPrefersTheLegacyEra() { preferred = protocol::Era::Legacy; }
+};
+
+TEST_F(WhoPrefersTheLegacyEra, GetsItWithoutAProbe) {
+    begin_to_connect();
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2025-11-25");
+    EXPECT_TRUE(server.requests("server/discover").empty());
+    EXPECT_EQ(eras.known_legacy["key"].version, "2025-11-25");
+    EXPECT_TRUE(eras.known.empty()) << "whether it speaks the other one is not known";
+}
+
+TEST_F(WhoPrefersTheLegacyEra, IsProbedForWhereThatIsRefusedAndRemembersIt) {
+    begin_to_connect();
+    server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id_of("initialize")) +
+               R"(,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}})");
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    EXPECT_EQ(eras.known_legacy["key"].version, "2026-07-28");
+    connection_.reset();
+    server.received.clear();
+    settled = false;
+    begin_to_connect();
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_TRUE(server.requests("initialize").empty()) << "it is known";
+}
+
+TEST_F(WhoPrefersTheLegacyEra, WaitsLongForTheAnswerBeforeItProbes) {
+    begin_to_connect();
+    id_of("initialize");
+    pass(9s);
+    EXPECT_TRUE(server.requests("server/discover").empty());
+    server.write_stderr("still starting");
+    answer_discover();  // once it is asked
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    EXPECT_EQ(server.requests("initialize").size(), 1u);
+}
+
+TEST_F(WhoPrefersTheLegacyEra, KnowsALegacyServerFromWhoPreferredTheOther) {
+    eras.known["key"] = {"2025-06-18", ""};
+    begin_to_connect();
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_TRUE(server.requests("server/discover").empty());
+}
+
+TEST_F(WhoPrefersTheLegacyEra, AServerThatLeavesAtInitializeIsStartedOnceMoreWithTheProbe) {
+    begin_to_connect();
+    id_of("initialize");
+    server.received.clear();
+    server.crash("unknown method");
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(WhoPrefersTheLegacyEra, AServerThatLeavesEitherWayHasFailedAfterTwoStarts) {
+    begin_to_connect();
+    id_of("initialize");
+    server.crash("no");
+    id_of("server/discover");
+    server.crash("no again");
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_NE(connection().state(), State::Ready);
+    EXPECT_EQ(server.opened, 2);
+}
+
 }  // namespace
 }  // namespace patchbay::connection

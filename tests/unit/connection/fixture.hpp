@@ -18,11 +18,16 @@ using test::FakeServer;
 using test::tool_named;
 
 struct Eras final : EraMemory {
-    std::map<std::string, KnownEra> known;
-    KnownEra find(const std::string& key) override {
-        return known.count(key) ? known[key] : KnownEra{};
+    std::map<std::string, KnownEra> known;         // by who prefers the modern era
+    std::map<std::string, KnownEra> known_legacy;  // and the other
+    KnownEra find(const std::string& key, protocol::Era preferred) override {
+        const auto& all = preferred == protocol::Era::Legacy ? known_legacy : known;
+        const auto found = all.find(key);
+        return found == all.end() ? KnownEra{} : found->second;
     }
-    void remember(const std::string& key, const KnownEra& era) override { known[key] = era; }
+    void remember(const std::string& key, protocol::Era preferred, const KnownEra& era) override {
+        (preferred == protocol::Era::Legacy ? known_legacy : known)[key] = era;
+    }
 };
 
 struct Events final : ServerEvents {
@@ -73,7 +78,8 @@ protected:
                                     .transports = sources,
                                     .credentials = sources,
                                     .terms = std::move(terms)});
-            connection_ = std::make_unique<Connection>(*context, spec);
+            connection_ =
+                std::make_unique<Connection>(*context, spec, std::make_shared<Starts>(), preferred);
         }
         // Whoever is there holds it.
         for (const auto number : callers.numbers()) connection_->give_to(number);
@@ -199,6 +205,7 @@ protected:
     };
 
     bool over = false;
+    protocol::Era preferred = protocol::Era::Modern;
     test::TurnedLoop loop;
     Sources sources{*this};
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"

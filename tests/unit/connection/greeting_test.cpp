@@ -35,7 +35,7 @@ protected:
 
     void begin(bool request_scoped = false, const std::string& remembered = "") {
         link.channel = std::make_unique<Silent>(request_scoped);
-        greeting.prepare(remembered);
+        greeting.prepare(remembered, protocol::Era::Modern);
         greeting.start();
     }
     std::vector<std::string> asked() const {

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace patchbay::protocol {
 namespace {
 
 namespace json = boost::json;
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -300,6 +303,64 @@ TEST(Session, KnowsCapabilitiesAndTheirFeatures) {
     EXPECT_TRUE(session.can("tools", "listChanged"));
     EXPECT_FALSE(session.can("resources", "listChanged"));
     EXPECT_FALSE(session.can("prompts"));
+}
+
+// ---- the legacy era first
+
+TEST(Handshake, AGuessOfTheLegacyEraIsInitializeAloneAndItsAnswerCounts) {
+    Handshake handshake(kUs, "auto", {}, Era::Legacy);
+    EXPECT_THAT(handshake.start(), sends("initialize"));
+    EXPECT_TRUE(handshake.guessing());
+    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-06-18")),
+                agrees_on("2025-06-18"));
+    EXPECT_FALSE(handshake.guessing());
+}
+
+TEST(Handshake, AWrongGuessIsFollowedByTheProbe) {
+    using Refuse = std::function<Handshake::Step(Handshake&)>;
+    const Refuse refusals[] = {
+        [](auto& h) {
+            return h.on_error("initialize", {-32601, "no", ""});
+        },
+        [](auto& h) {
+            return h.on_error("initialize", {-32022, "no", R"({"supported":["x"]})"});
+        },
+        [](auto& h) { return h.on_refused("initialize", "400"); },
+        [](auto& h) { return h.on_unreadable("initialize", "a page"); },
+        [](auto& h) { return h.on_result("initialize", initialized("1999-01-01")); },
+        [](auto& h) { return h.on_silence(); },
+    };
+    for (const auto& refuse : refusals) {
+        Handshake handshake(kUs, "auto", {}, Era::Legacy);
+        (void)handshake.start();
+        ASSERT_THAT(refuse(handshake), sends("server/discover"));
+        EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                    agrees_on("2026-07-28"));
+    }
+}
+
+TEST(Handshake, WhereBothAreRefusedThatOfInitializeIsTold) {
+    Handshake handshake(kUs, "auto", {}, Era::Legacy);
+    (void)handshake.start();
+    (void)handshake.on_error("initialize", {-32000, "not today", ""});
+    EXPECT_THAT(handshake.on_error("server/discover", {-32601, "no", ""}), fails("not today"));
+}
+
+TEST(Handshake, AnInitializeThatIsAnsweredBesideTheProbeStillCounts) {
+    Handshake handshake(kUs, "auto", {}, Era::Legacy);
+    (void)handshake.start();
+    (void)handshake.on_silence();
+    EXPECT_THAT(handshake.on_silence(), VariantWith<Wait>(_)) << "each is asked once";
+    EXPECT_THAT(handshake.on_error("server/discover", {-32601, "no", ""}), VariantWith<Wait>(_));
+    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-11-25")),
+                agrees_on("2025-11-25"));
+}
+
+TEST(Handshake, WhatIsRememberedOrPinnedIsNoMatterOfAGuess) {
+    EXPECT_THAT(Handshake(kUs, "auto", "2026-07-28", Era::Legacy).start(),
+                sends("server/discover"));
+    EXPECT_THAT(Handshake(kUs, "2026-07-28", {}, Era::Legacy).start(), sends("server/discover"));
+    EXPECT_FALSE(Handshake(kUs, "2025-11-25", {}, Era::Legacy).guessing());
 }
 
 }  // namespace
