@@ -43,6 +43,7 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
                 false, this},
                guest_.principal, connection::Responder(parts.servers.config().client, {}),
                parts.version) {
+    use_id({});
     if (era_ == Era::Modern) return;
     events_ = std::make_unique<MemoryEvents>(first_number(loop_.time()));
     streams_[0].begun = true;  // the one that a GET opens
@@ -53,7 +54,7 @@ HttpClient::~HttpClient() {
 }
 
 void HttpClient::go_on_as(const std::string& id, const SessionTerms& terms, SessionWishes wishes) {
-    id_ = id;
+    use_id(id);
     session_.go_on_as(terms.revision, terms.capabilities, std::move(wishes));
 }
 
@@ -77,7 +78,7 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
         session_.take(posted.message, route);
     stream.taking = false;
     if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
-        id_ = ids_.make({session_.revision(), session_.capabilities()}, guest_.key());
+        use_id(ids_.make({session_.revision(), session_.capabilities()}, guest_.key()));
     const bool none_owed =
         posted.kind == Posted::Kind::Other || (stream.batch && !session_.waits_by(route));
     if (stream.answers.empty() && none_owed) {
@@ -88,11 +89,16 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
     }
 }
 
-http::Headers HttpClient::headers(const char* type) const {
-    http::Headers all{{"Content-Type", type}, {"Cache-Control", "no-cache, no-transform"}};
-    if (type == kEventStream) all.emplace_back("X-Accel-Buffering", "no");
-    if (!id_.empty()) all.emplace_back("MCP-Session-Id", id_);
-    return all;
+// Made once: each answer has them.
+void HttpClient::use_id(std::string id) {
+    id_ = std::move(id);
+    json_headers_ = {{"Content-Type", kJson}, {"Cache-Control", "no-cache, no-transform"}};
+    stream_headers_ = {{"Content-Type", kEventStream},
+                       {"Cache-Control", "no-cache, no-transform"},
+                       {"X-Accel-Buffering", "no"}};
+    if (id_.empty()) return;
+    for (auto* headers : {&json_headers_, &stream_headers_})
+        headers->emplace_back("MCP-Session-Id", id_);
 }
 
 // Of the legacy era what is no request is refused with a status, of the modern one what has a code of
@@ -127,11 +133,11 @@ void HttpClient::settle(Route route) {
     if (stream.begun) return stream.exchange->end();
     // A batch that is none, as a whole, is refused as a message.
     if (!stream.batch || (stream.status != 200 && stream.answers.size() == 1))
-        return stream.exchange->answer(stream.status, headers(kJson),
+        return stream.exchange->answer(stream.status, json_headers_,
                                        std::move(stream.answers.front()));
     std::string all;
     for (const auto& each : stream.answers) all += (all.empty() ? "[" : ",") + each;
-    stream.exchange->answer(200, headers(kJson), all + "]");
+    stream.exchange->answer(200, json_headers_, all + "]");
 }
 
 void HttpClient::say(std::string message, Route to) {
@@ -165,7 +171,7 @@ void HttpClient::put_event(Route route, std::string message, bool may_be_dropped
 
 void HttpClient::begin(Route route, Stream& stream) {
     if (std::exchange(stream.begun, true)) return;
-    stream.exchange->begin(headers(kEventStream));
+    stream.exchange->begin(stream_headers_);
     if (events_ && session_.revision() >= kFirstThatPrimes)
         stream.exchange->write("id: " + std::to_string(route) + "-0\ndata: \n\n");
     for (auto& each : std::exchange(stream.answers, {})) put_event(route, std::move(each), false);
@@ -196,7 +202,7 @@ bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, const std::str
     // Nothing was said there that could have been missed.
     if (goes_on && !found->second.begun) return false;
     if (!goes_on && !events_->knows(route)) return false;
-    exchange->begin(headers(kEventStream));
+    exchange->begin(stream_headers_);
     Stream ended;
     auto& stream = goes_on ? found->second : ended;
     if (const auto before = std::exchange(stream.exchange, exchange)) {
@@ -264,7 +270,7 @@ void HttpClient::end(std::string_view why) {
         if (stream.begun)
             stream.exchange->end();
         else
-            stream.exchange->answer(503, headers(kJson), error_message({}, kInternalError, why));
+            stream.exchange->answer(503, json_headers_, error_message({}, kInternalError, why));
     }
 }
 

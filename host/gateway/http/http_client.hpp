@@ -88,7 +88,7 @@ private:
     // WishKeeper
     void keep(const SessionWishes& wishes, std::function<void()> kept) override;
 
-    http::Headers headers(const char* type) const;
+    void use_id(std::string id);
     void put_event(Route route, std::string message, bool may_be_dropped);
     void write_event(Stream& stream, Route route, std::uint64_t number, const std::string& message);
     void begin(Route route, Stream& stream);
@@ -102,6 +102,7 @@ private:
     SessionRecords& records_;
     core::Loop& loop_;
     std::string id_;
+    http::Headers json_headers_, stream_headers_;  // of its answers
     std::unordered_map<Route, Stream> streams_;
     std::unique_ptr<EventStore> events_;  // null: nothing can be asked for again
     core::Clock::time_point used_, kept_;

@@ -96,10 +96,10 @@ void HttpGateway::post(const Visited& visit) {
     };
     auto* modern = modern_of(visit->guest);
     if (!modern) return too_many("too many others are here; try again later");
-    auto read = read_posted(
-        visit->request, parts_.servers.connections().limits().json_depth, [&](const auto& name) {
-            return parts_.servers.router().known_tool(modern->session(), name);
-        });
+    auto read = read_posted(visit->request, parts_.servers.connections().limits().json_depth,
+                            [&](const auto& name) {
+                                return parts_.servers.router().known_tool(modern->session(), name);
+                            });
     if (const auto* refused = std::get_if<HttpRefusal>(&read))
         return refuse(*visit->exchange, *refused);
     const auto posted = std::make_shared<const Posted>(std::get<Posted>(std::move(read)));
@@ -127,11 +127,13 @@ void HttpGateway::with_client(const Visited& visit, Meet meet) {
                       {400,
                        "a request needs the MCP-Session-Id that initialize was answered with, or "
                        "names its revision in _meta"});
-    // Also of one that is open: the id alone opens nothing to another guest.
-    const auto terms = ids_.open(*id, visit->guest.key());
-    if (!terms || ended_.contains(*id)) return refuse(*visit->exchange, kNoSession);
-    if (const auto found = sessions_.find(*id); found != sessions_.end())
+    // The id alone opens nothing to another guest.
+    const auto key = visit->guest.key();
+    if (const auto found = sessions_.find(*id);
+        found != sessions_.end() && found->second->guest().key() == key)
         return meet(*found->second);
+    const auto terms = ids_.open(*id, key);
+    if (!terms || ended_.contains(*id)) return refuse(*visit->exchange, kNoSession);
     const auto [place, is_new] = waking_.try_emplace(*id);
     auto& waiting = place->second;
     waiting.emplace_back(visit, std::move(meet));
