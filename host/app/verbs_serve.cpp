@@ -109,13 +109,15 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "  For several clients at once: patchbay serve --http 127.0.0.1:8808, and in each of them\n"
         "  {\"mcpServers\": {\"patchbay\": {\"type\": \"http\", \"url\": "
         "\"http://127.0.0.1:8808/mcp\"}}}");
-    serve.add_option(
+    auto* http = serve.add_option(
         "--http", wanted->http.address,
         "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
         "printed), until a signal comes; at any other address with tokens and TLS alone");
-    serve.add_flag("--sse", wanted->http.sse,
-                   "With --http: also the older transport, HTTP with SSE of 2024-11-05, at /sse "
-                   "(its URL is printed below the other)");
+    serve
+        .add_flag("--sse", wanted->http.sse,
+                  "Also the older transport, HTTP with SSE of 2024-11-05, at /sse (its URL is "
+                  "printed below the other)")
+        ->needs(http);
     add_door_options(serve, wanted->http);
     serve.add_option(
         "--metrics", wanted->metrics,

@@ -195,6 +195,20 @@ TEST_F(HttpServer, SaysThatAClientHasGoneInTheMiddle) {
     exchanges[0]->answer(200, {}, "nobody reads this");
 }
 
+// Whose a request is may have to be found out first.
+TEST_F(HttpServer, WhoAsksLateWhetherTheClientHasGoneIsToldSo) {
+    answers = false;
+    peer().send("GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return requests.size() == 1; }));
+    bool gone = false, gone_late = false;
+    exchanges[0]->when_gone([&] { gone = true; });
+    peer_.reset();
+    ASSERT_TRUE(wait([&] { return gone; }));
+    exchanges[0]->when_gone([&] { gone_late = true; });
+    EXPECT_FALSE(gone_late) << "in a later turn";
+    EXPECT_TRUE(wait([&] { return gone_late; }));
+}
+
 TEST_F(HttpServer, AsksForABodyThatWaitsToBeAskedFor) {
     peer().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
     EXPECT_EQ(hear("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
