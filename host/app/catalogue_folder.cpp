@@ -54,9 +54,9 @@ void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs,
                              const core::Limits& limits) {
     std::size_t bytes = 0;
     for (const auto& spec : specs) {
-        const auto text =
-            core::read_private(path_, file_of(spec.id(), spec.definition_key),
-                               core::Others::MayNothing, std::min(kMostBytes, kRecallBytes - bytes));
+        const auto text = core::read_private(path_, file_of(spec.id(), spec.definition_key),
+                                             core::Others::MayNothing,
+                                             std::min(kMostBytes, kRecallBytes - bytes));
         if (!text || !*text) continue;
         bytes += (*text)->size();
         auto listing = catalogue::from_text(**text, spec.definition_key, limits);

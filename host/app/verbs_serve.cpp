@@ -4,17 +4,44 @@
 #include "app/session.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
+#include "config/keys.hpp"
+#include "core/text.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace patchbay::app {
 
 namespace {
 
 struct Wanted {
-    std::string only, metrics;
+    std::string only, metrics, agent;
+    std::vector<std::string> servers, tools;
     HttpTerms http;
 };
+
+// What the command line says that clients are shown; the error is for the person who wrote it.
+Result<gateway::View> view_of(const Session& session, const Wanted& wanted) {
+    gateway::View view;
+    for (const auto& id : wanted.servers) {
+        if (id.empty() || !session.servers().has(id))
+            return within("--servers", session.servers().no_such_server(id));
+        if (!view.picked) view.picked.emplace();
+        view.picked->insert(id);
+    }
+    std::vector<std::string> patterns;
+    for (const auto& written : wanted.tools) {
+        if (const auto wrong = config::wrong_pattern(written); !wrong.empty())
+            return Error{ErrorCode::Invalid, "--tools: " + wrong};
+        patterns.emplace_back(core::trimmed(written));
+    }
+    if (!patterns.empty()) view.tools.push_back(std::move(patterns));
+    if (wanted.agent.empty()) return view;
+    const auto agent = gateway::view_of_agent(session.host().config(), wanted.agent);
+    if (!agent) return within("--agent", agent.error());
+    return view.within(*agent);
+}
 
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     metrics::Metrics counted;
@@ -36,10 +63,13 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     }
     const auto& only = wanted.only;
     if (!only.empty() && !session->servers().has(only)) return session->report_no_server(only);
+    auto view = view_of(*session, wanted);
+    if (!view) return session->report_missing(view.error());
+    view->only = only;
     session->host().recall_lists();
     if (!wanted.http.address.empty())
-        return serve_http(*session, {only}, wanted.http, metrics ? &*metrics : nullptr);
-    return StdioListener(*session, {only}).run();
+        return serve_http(*session, *view, wanted.http, metrics ? &*metrics : nullptr);
+    return StdioListener(*session, std::move(*view)).run();
 }
 
 // Who may come in.
@@ -123,9 +153,25 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "--metrics", wanted->metrics,
         "Beside it, at another address of this machine: /metrics, what Prometheus reads, and "
         "/healthz, 200 while it serves");
-    serve.add_option("--only", wanted->only,
-                     "This server alone (its ID), with the names that it has itself: a bridge "
-                     "between transports and protocol eras");
+    serve
+        .add_option("--servers", wanted->servers,
+                    "These servers alone (their IDs, with commas between them); the others are not "
+                    "started")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    take_each(
+        serve, "--tools", wanted->tools, "PATTERN",
+        "These tools alone: a public name, or the beginning of some with * at its end. Prompts "
+        "and resources of a server are there where mcp__ID__ fits");
+    serve.add_option("--agent", wanted->agent,
+                     "What the agent of that name is shown, as [agents.NAME] says; over HTTP each "
+                     "has its own endpoint, /mcp/NAME");
+    auto* only =
+        serve.add_option("--only", wanted->only,
+                         "This server alone (its ID), with the names that it has itself: a bridge "
+                         "between transports and protocol eras");
+    for (const auto* other : {"--servers", "--tools", "--agent"})
+        only->excludes(serve.get_option(other));
     choice.on(serve, [wanted](const auto& global) { return serve_verb(global, *wanted); });
 }
 

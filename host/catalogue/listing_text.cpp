@@ -42,10 +42,10 @@ std::string to_text(const Listing& listing) {
         if (!tool.schema_fault.empty())
             protocol::append_member(faults, tool.name, protocol::quoted(tool.schema_fault));
     }
-    return protocol::response("0", "{\"definition\":" + protocol::quoted(listing.definition) +
-                                       ",\"instructions\":" +
-                                       protocol::quoted(listing.instructions) + ",\"faults\":{" +
-                                       faults + "},\"tools\":[" + tools + "]}");
+    return protocol::response(
+        "0", "{\"definition\":" + protocol::quoted(listing.definition) +
+                 ",\"instructions\":" + protocol::quoted(listing.instructions) + ",\"faults\":{" +
+                 faults + "},\"tools\":[" + tools + "]}");
 }
 
 Result<Listing> from_text(std::string_view text, const std::string& definition,

@@ -201,6 +201,26 @@ struct HostSettings {  // [host]
     bool stdio_sharing = false;
 };
 
+struct GatewaySettings {  // [gateway]: the host as a server of others
+    // Who approves what a client of `serve` calls where nobody wrote a level: "client" (default: it
+    // asks its own user before it calls), "ask" (we do, in its window), "rules" (nobody; a rule has
+    // to allow it). A "require-approval" that somebody wrote is asked in the first two.
+    std::string approvals = "client";
+    std::chrono::milliseconds first_list{1'000};  // that the first list waits for servers; 0: not
+    bool host_tools = false;                      // tools of the host's own in the list
+};
+
+// [agents.NAME]: what a client that comes as this agent is shown. It narrows, and allows nothing.
+struct Agent {
+    std::string name;
+    Place place;
+    bool enabled = true;
+    std::optional<std::vector<std::string>> servers;  // ids; absent: all
+    std::optional<std::vector<std::string>> tools;    // patterns as in Permissions; absent: all
+    std::string description;
+    std::string fault;  // not empty: why it cannot be used; what it would hide is not known
+};
+
 struct Config {
     std::vector<Server> servers;  // merged, valid, sorted by id; disabled ones included
     std::map<std::string, boost::json::object> auth;                  // [auth.*], as written
@@ -211,6 +231,8 @@ struct Config {
     core::Limits limits;
     PluginSettings plugins;
     HostSettings host;
+    GatewaySettings gateway;
+    std::vector<Agent> agents;          // sorted by name, faulty ones included
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     std::string log_level = "warn";     // [log] level
     bool deny_all = false;              // broken enterprise file; `stop` says why

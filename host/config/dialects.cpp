@@ -269,10 +269,14 @@ private:
         note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
     }
 
-    void tell_no_effect(const Member& member) {
+    bool is_of_others() const {
         const auto* servers = root_.find("servers");
         const bool tool_loop = servers && servers->is(Node::Kind::List);
-        if (tool_loop || of_another_program()) return;
+        return tool_loop || of_another_program();
+    }
+
+    void tell_no_effect(const Member& member) {
+        if (is_of_others()) return;
         note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
              member.key + ": kept for later versions, and without effect in this one");
     }
@@ -299,8 +303,9 @@ private:
                                      "would be allowed");
             tell_no_effect(member);
         }
+        if (member.key == "agents" && is_of_others()) return;  // theirs are something else
         if (!member.value.is(Node::Kind::Map)) {
-            if (member.key == "bundles" || member.key == "agents") return;
+            if (member.key == "bundles") return;
             misshapen(member.value.mark,
                       member.key + ": expected a table, found " + name_of(member.value.kind));
             return close_permissions(member);

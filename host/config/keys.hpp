@@ -45,6 +45,15 @@ struct TableKey {
 };
 std::span<const TableKey> table_keys();
 
+struct AgentKey {
+    std::string_view name;
+    Take<Agent> take;
+};
+std::span<const AgentKey> agent_keys();
+
+// What is wrong with a pattern of public names; empty: nothing.
+std::string wrong_pattern(std::string_view pattern);
+
 // All top-level names of our own files, those kept for later versions included; and these alone.
 const std::vector<std::string>& top_level_keys();
 const std::vector<std::string>& keys_for_later();

@@ -75,6 +75,7 @@ public:
             if (server) config_.servers.push_back(std::move(*server));
         }
         for (auto& server : config_.servers) pass_on(server);
+        settle_agents(defined);
         for (const auto& fragment : fragments) withhold_auth(fragment);
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
                   [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -242,6 +243,7 @@ private:
         const auto& source = fragment.source;
         if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
         if (table.key == "auth") return take_auth(table, fragment);
+        if (table.key == "agents") return take_agents(table, source);
         Config permissions;  // merged by rules of their own
         if (table.key == "permissions" && !table.value.is(Node::Kind::Map))
             broken_permissions_ = true;
@@ -334,6 +336,82 @@ private:
         }
     }
 
+    void take_agents(const Member& table, const Source& source) {
+        for (const auto& member : table.value.members) {
+            const auto name = "agents." + core::printable(member.key, 80);
+            if (from_project(source.scope)) {
+                note(Severity::Error, source.place(member.mark),
+                     name + ": not allowed in a " + name_of(source.scope) +
+                         " file; write it to your user config");
+                continue;
+            }
+            if (!valid_id(member.key)) {
+                forbid_all_of(source);
+                note(Severity::Error, source.place(member.mark),
+                     name +
+                         ": the name of an agent has letters, digits, \"_\" and \"-\", 64 at most");
+                continue;
+            }
+            if (!speaks_first(name, source, member.mark)) continue;
+            agents_[member.key] = read_agent(member, source);
+            origins_[name] = source.place(member.mark);
+        }
+    }
+
+    // What makes no sense may have been meant to hide something: then nothing is shown to that agent.
+    Agent read_agent(const Member& member, const Source& source) {
+        Agent agent{member.key, source.place(member.mark), true, {}, {}, {}, {}};
+        const auto wrong = [&](Mark mark, const std::string& text) {
+            forbid_all_of(source);
+            note(Severity::Error, source.place(mark), "agents." + agent.name + text);
+            if (agent.fault.empty()) agent.fault = to_string(source.place(mark)) + text;
+        };
+        if (!member.value.is(Node::Kind::Map)) {
+            wrong(member.value.mark,
+                  std::string(": expected a table, found ") + name_of(member.value.kind));
+            return agent;
+        }
+        std::vector<std::string> names;
+        for (const auto& key : agent_keys()) names.emplace_back(key.name);
+        for (const auto& each : member.value.members) {
+            const auto known = agent_keys();
+            const auto key = std::find_if(known.begin(), known.end(),
+                                          [&](const auto& k) { return k.name == each.key; });
+            if (key != known.end()) {
+                if (const auto text = key->take(agent, each.value); !text.empty())
+                    wrong(each.value.mark, "." + each.key + ": " + text);
+                continue;
+            }
+            const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +
+                              core::did_you_mean(each.key, names, hints_);
+            if (may_hide(each) || source.scope == Scope::Enterprise || source.is_flag())
+                wrong(each.mark, text);
+            else
+                note(Severity::Warning, source.place(each.mark), "agents." + agent.name + text);
+        }
+        return agent;
+    }
+
+    // Nearly the name of a list of ours, or a rule.
+    static bool may_hide(const Member& member) {
+        const bool list = member.value.is(Node::Kind::List) || member.value.is(Node::Kind::Map);
+        return may_forbid(member) ||
+               (list && !core::nearest(member.key, {"servers", "tools"}).empty());
+    }
+
+    // A server that is not there is shown to nobody, which is safe and seldom meant.
+    void settle_agents(const std::vector<std::string>& defined) {
+        for (auto& [name, agent] : agents_) {
+            for (const auto& id : agent.servers.value_or(std::vector<std::string>())) {
+                if (std::find(defined.begin(), defined.end(), id) != defined.end()) continue;
+                note(Severity::Warning, agent.place,
+                     "agents." + name + ".servers: no server \"" + core::printable(id, 80) +
+                         "\" is configured" + core::did_you_mean(id, defined, hints_));
+            }
+            config_.agents.push_back(std::move(agent));
+        }
+    }
+
     void narrow(const Permissions& said, const Member& table, const Source& source) {
         auto& now = config_.permissions;
         if (std::exchange(broken_permissions_, false)) {
@@ -397,6 +475,7 @@ private:
     Config config_;
     Origins origins_;
     std::map<std::string, Settled> settled_;
+    std::map<std::string, Agent> agents_;
     std::map<std::string, std::string> bare_names_;               // to ids, of what is defined
     std::map<std::string, std::pair<const Source*, Mark>> said_;  // table keys and auth ids
     bool broken_permissions_ = false;                             // in the table being read

@@ -143,6 +143,15 @@ json::object limits_json(const core::Limits& limits) {
             {"remote_starts", limits.remote_starts}};
 }
 
+json::object to_json(const Agent& agent) {
+    json::object out{{"enabled", agent.enabled}};
+    if (agent.servers) out["servers"] = texts(*agent.servers);
+    if (agent.tools) out["tools"] = texts(*agent.tools);
+    if (!agent.description.empty()) out["description"] = hide(json::value(agent.description));
+    if (!agent.fault.empty()) out["fault"] = agent.fault;
+    return out;
+}
+
 json::object permissions_json(const Permissions& permissions) {
     json::object out;
     // Without a list nothing is barred, by an empty one everything.
@@ -207,6 +216,11 @@ json::value to_json(const Config& config, bool with_origins) {
     out["limits"] = limits_json(config.limits);
     out["host"] = json::object{{"spin_us", config.host.spin.count()},
                                {"stdio_sharing", config.host.stdio_sharing}};
+    out["gateway"] = json::object{{"approvals", config.gateway.approvals},
+                                  {"first_list_ms", config.gateway.first_list.count()},
+                                  {"host_tools", config.gateway.host_tools}};
+    auto& agents = out["agents"].emplace_object();
+    for (const auto& agent : config.agents) agents[agent.name] = to_json(agent);
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
                                   {"disabled", texts(config.plugins.disabled)},
                                   {"hang_limit", seconds(config.plugins.hang_limit)},

@@ -37,6 +37,16 @@ std::string take_spin(std::chrono::microseconds& target, const Node& value) {
     return {};
 }
 
+// Clients give a list a minute at most.
+std::string take_wait(std::chrono::milliseconds& target, const Node& value) {
+    constexpr std::int64_t most = 60'000;
+    if (!value.is(Node::Kind::Integer) || value.integer < 0 || value.integer > most)
+        return wrong_number("a whole number of milliseconds from 0 to " + std::to_string(most),
+                            value);
+    target = std::chrono::milliseconds(value.integer);
+    return {};
+}
+
 // A setting of the stdio plugin for all its servers. The name of a variable is as its schema has it.
 std::string take_passed(std::vector<std::string>& target, const Node& value) {
     if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
@@ -64,20 +74,10 @@ std::string take_passed(std::vector<std::string>& target, const Node& value) {
 // Far more than a public name has; a server's or a tool's own one may be longer than that.
 constexpr std::size_t kMostPatternBytes = 1024;
 
-// A pattern is a name, or the start of one followed by "*" (design: mcp__s__create_*, mcp__*).
 std::string take_patterns(std::vector<std::string>& target, const Node& value) {
     if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
-    for (const auto& written : target) {
-        const auto pattern = core::trimmed(written);
-        const auto star = pattern.find('*');
-        if (pattern.size() > kMostPatternBytes)
-            return "a pattern of " + std::to_string(pattern.size()) + " bytes (limit " +
-                   std::to_string(kMostPatternBytes) + ")";
-        if (pattern.empty() || (star != std::string::npos && star + 1 != pattern.size())) {
-            return "expected names, or beginnings of names ending in \"*\", found \"" +
-                   core::printable(pattern, 80) + "\"";
-        }
-    }
+    for (const auto& written : target)
+        if (auto wrong = wrong_pattern(written); !wrong.empty()) return wrong;
     return {};
 }
 
@@ -91,6 +91,12 @@ std::string take_denied(std::vector<std::string>& target, const Node& value) {
     return core::printable(core::join(strange, ", "), 1000) +
            " can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is all of a "
            "server";
+}
+
+std::string take_some(std::vector<std::string>& target, const Node& value, const char* what) {
+    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    if (!target.empty()) return {};
+    return std::string("an empty list shows nothing; name ") + what + ", or leave the key out";
 }
 
 const std::array kTableKeys = {
@@ -194,6 +200,16 @@ const std::array kTableKeys = {
     TableKey{"host", "stdio_sharing", kNotProject,
              [](C& c, N v) { return take_flag(c.host.stdio_sharing, v); }},
 
+    // A checkout could approve in its user's place what it has a client call, or hide what that calls.
+    TableKey{"gateway", "approvals", kNotProject,
+             [](C& c, N v) {
+                 return take_one_of(c.gateway.approvals, v, {"client", "ask", "rules"});
+             }},
+    TableKey{"gateway", "first_list_ms", kNotProject,
+             [](C& c, N v) { return take_wait(c.gateway.first_list, v); }},
+    TableKey{"gateway", "host_tools", kNotProject,
+             [](C& c, N v) { return take_flag(c.gateway.host_tools, v); }},
+
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject,
              [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
@@ -229,7 +245,7 @@ const std::vector<std::string>& top_level_keys() {
         std::vector<std::string> all = {
             "servers",   "mcp_servers", "mcpServers", "mcp",    "inputs", "version", "enabled",
             "exclusive", "$schema",     "policy",     "client", "health", "limits",  "permissions",
-            "plugins",   "secrets",     "log",        "auth",   "host"};
+            "plugins",   "secrets",     "log",        "auth",   "host",   "gateway", "agents"};
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
         return all;
@@ -237,9 +253,42 @@ const std::vector<std::string>& top_level_keys() {
     return keys;
 }
 
+// A pattern is a name, or the start of one followed by "*" (design: mcp__s__create_*, mcp__*).
+std::string wrong_pattern(std::string_view written) {
+    const auto pattern = core::trimmed(written);
+    const auto star = pattern.find('*');
+    if (pattern.size() > kMostPatternBytes)
+        return "a pattern of " + std::to_string(pattern.size()) + " bytes (limit " +
+               std::to_string(kMostPatternBytes) + ")";
+    if (!pattern.empty() && (star == std::string::npos || star + 1 == pattern.size())) return {};
+    return "expected names, or beginnings of names ending in \"*\", found \"" +
+           core::printable(pattern, 80) + "\"";
+}
+
+// What a client is shown can be named as rules name it, but an agent that is shown nothing is a
+// mistake.
+const std::array kAgentKeys = {
+    AgentKey{"enabled", [](Agent& a, N v) { return take_flag(a.enabled, v); }},
+    AgentKey{"servers", [](Agent& a, N v) { return take_some(a.servers.emplace(), v, "servers"); }},
+    AgentKey{"tools",
+             [](Agent& a, N v) {
+                 if (auto wrong = take_some(a.tools.emplace(), v, "tools"); !wrong.empty())
+                     return wrong;
+                 for (const auto& written : *a.tools)
+                     if (auto wrong = wrong_pattern(written); !wrong.empty()) return wrong;
+                 for (auto& written : *a.tools) written = core::trimmed(written);
+                 return std::string();
+             }},
+    AgentKey{"description", [](Agent& a, N v) { return take_text(a.description, v); }},
+};
+
+std::span<const AgentKey> agent_keys() {
+    return kAgentKeys;
+}
+
 // Known so that a file written for a later version is told so, and not offered the nearest name.
 const std::vector<std::string>& keys_for_later() {
-    static const std::vector<std::string> keys = {"bundles", "agents", "executors", "search"};
+    static const std::vector<std::string> keys = {"bundles", "executors", "search"};
     return keys;
 }
 

@@ -5,8 +5,11 @@
 
 namespace patchbay::connection {
 
-Caller::Caller(Callers& among, core::Principal principal)
-    : among_(&among), principal_(std::move(principal)), number_(among.join(*this)) {}
+Caller::Caller(Callers& among, core::Principal principal, std::shared_ptr<const Sight> sight)
+    : among_(&among),
+      principal_(std::move(principal)),
+      sight_(std::move(sight)),
+      number_(among.join(*this)) {}
 
 Caller::~Caller() {
     if (among_) among_->leave(*this);

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,21 @@ struct Approvable {
 };
 enum class Approval { Given, Refused, NobodyThere };
 
+// What of all that is configured is there for a caller; the rest is as if nobody had configured it.
+//
+// Threads: [value].
+class Sight {
+public:
+    virtual ~Sight() = default;
+    virtual bool holds(std::string_view server) const = 0;  // anything of it
+    // That tool. By the bare name mcp__ID__: what that server has besides tools.
+    virtual bool holds(std::string_view server, std::string_view public_name) const = 0;
+    // Also of a request that is not of a tool.
+    bool holds_others_of(const std::string& server) const {
+        return holds(server, "mcp__" + server + "__");
+    }
+};
+
 class Caller {
 public:
     // Each is called once, from inside the call that was given it or later; not at all when the
@@ -46,12 +62,14 @@ public:
     using Answer = std::function<void(Result<boost::json::object>)>;
     using Decide = std::function<void(Approval)>;
 
-    Caller(Callers& among, core::Principal principal);
+    // `sight` null: all there is.
+    Caller(Callers& among, core::Principal principal, std::shared_ptr<const Sight> sight = nullptr);
     virtual ~Caller();  // leaves; none of its functions is called any more
     Caller(const Caller&) = delete;
 
     const core::Principal& principal() const { return principal_; }
     CallerNumber number() const { return number_; }
+    const std::shared_ptr<const Sight>& sight() const { return sight_; }
     // In which it would rather have servers spoken to that speak both: decision 29.
     protocol::Era era() const { return era_; }
 
@@ -77,6 +95,7 @@ private:
     friend class Callers;
     Callers* among_;  // null: those have gone before
     core::Principal principal_;
+    const std::shared_ptr<const Sight> sight_;
     CallerNumber number_;
     protocol::Era era_ = protocol::Era::Modern;
 };

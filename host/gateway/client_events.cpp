@@ -29,9 +29,11 @@ std::string inside(std::string_view params) {
 }  // namespace
 
 ClientEvents::ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
-                           ClientRequests& requests, const Offered& offered, Outward& out)
+                           const View& view, ClientRequests& requests, const Offered& offered,
+                           Outward& out)
     : pool_(pool),
       catalogue_(catalogue),
+      view_(view),
       requests_(requests),
       offered_(offered),
       out_(out),
@@ -47,10 +49,20 @@ ClientEvents::~ClientEvents() {
 void ClientEvents::on_published() {
     if (pause_.running()) return;
     pause_.start(kPause, [this] {
-        if (listed_ == 0 || listed_ == catalogue_.version()) return;
-        listed_ = catalogue_.version();
+        if (!listed_) return;
+        auto now = shown();
+        if (now == *listed_) return;
+        listed_ = std::move(now);
         tell({}, kToolsChanged, {});
     });
+}
+
+// A listing never changes, so that two of them are one, or may differ.
+ClientEvents::Shown ClientEvents::shown() const {
+    Shown all;
+    for (const auto& [server, listing] : catalogue_.listings())
+        if (view_.holds(server)) all.push_back(listing);
+    return all;
 }
 
 void ClientEvents::on_joined(const std::string& server, const protocol::Session& session) {
@@ -126,7 +138,7 @@ void ClientEvents::acknowledge(RequestNumber request) {
     auto* listener = listeners_.find(request);
     if (!listener) return;
     listener->acknowledged = true;
-    if (listed_ == 0) on_tools_listed();
+    if (!listed_) on_tools_listed();
     out_.say(listener->message("notifications/subscriptions/acknowledged",
                                "\"notifications\":" + json::serialize(listener->filter())),
              requests_.find(request)->route);

@@ -14,8 +14,11 @@
 #include "gateway/offered.hpp"
 #include "gateway/outward.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::gateway {
 
@@ -24,7 +27,7 @@ public:
     static constexpr std::chrono::milliseconds kPause{250};
 
     ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
-                 ClientRequests& requests, const Offered& offered, Outward& out);
+                 const View& view, ClientRequests& requests, const Offered& offered, Outward& out);
     ~ClientEvents();
 
     // A legacy client has ended its handshake, and may be told of anything.
@@ -33,7 +36,7 @@ public:
     // meanwhile is about that; 0: there is none.
     Route route_to(const std::string& server) const;
     // It has been given the tools as they are now.
-    void on_tools_listed() { listed_ = catalogue_.version(); }
+    void on_tools_listed() { listed_ = shown(); }
     // As Caller::notify.
     void notify(const std::string& server, const std::string& method, std::string_view params,
                 RequestNumber about);
@@ -46,19 +49,23 @@ public:
     const Listeners& listeners() const { return listeners_; }
 
 private:
+    using Shown = std::vector<std::shared_ptr<const catalogue::Listing>>;
+
     void on_published() override;
+    Shown shown() const;  // of the servers in its view
     void tell(const std::string& from, const std::string& method, std::string_view members,
               const std::string& uri = {});
     void tell_logged(const std::string& server, std::string_view params, RequestNumber about);
 
     connection::ConnectionPool& pool_;
     catalogue::Catalogue& catalogue_;
+    const View& view_;
     ClientRequests& requests_;
     const Offered& offered_;
     Outward& out_;
     Listeners listeners_;
     core::Timer pause_;
-    std::uint64_t listed_ = 0;  // version of the catalogue that the client knows
+    std::optional<Shown> listed_;  // what the client knows; none: it has asked for no list
     bool initialized_ = false;
 };
 

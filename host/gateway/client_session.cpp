@@ -15,7 +15,6 @@ using protocol::Era;
 
 namespace {
 
-constexpr std::chrono::milliseconds kFirstList{1'000};
 constexpr std::size_t kInstructionBytes = 2'048;  // of each server
 
 // What every client is told that we can do: which servers there will be, and what they can, is not
@@ -66,7 +65,7 @@ std::string raw_number(double number) {
 
 ClientSession::ClientSession(const Parts& parts, core::Principal principal,
                              connection::Responder fallback, std::string version)
-    : Caller(parts.callers, std::move(principal)),
+    : Caller(parts.callers, std::move(principal), parts.view.sight()),
       servers_(parts.servers),
       catalogue_(parts.catalogue),
       out_(parts.out),
@@ -76,10 +75,11 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       most_requests_(parts.most_requests),
       offered_any_(!parts.alone),
       offered_(servers_, *this, view_),
-      arrival_(servers_.connections(), parts.catalogue, *this, view_, kFirstList,
+      arrival_(servers_.connections(), parts.catalogue, *this, view_,
+               servers_.config().gateway.first_list,
                [this](const std::string& server) { on_joined(server); }),
       wishes_(servers_, *this, view_, offered_, arrival_, parts.keeper),
-      events_(servers_.connections(), parts.catalogue, requests_, offered_, out_),
+      events_(servers_.connections(), parts.catalogue, view_, requests_, offered_, out_),
       questions_(out_),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
@@ -238,11 +238,11 @@ std::string ClientSession::discovered() const {
 
 // Of the servers that are there by now or have said so to an earlier host, each under its name.
 std::string ClientSession::instructions() const {
-    std::string all;
+    std::string all = core::printable(view_.about, kInstructionBytes, true);
     for (const auto& id : view_.servers(servers_.connections())) {
         const auto text = instructions_of(id);
         if (text.empty()) continue;
-        if (view_.all()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
+        if (view_.public_names()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
         all += core::printable(text, kInstructionBytes, true);
     }
     return all;

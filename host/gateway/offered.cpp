@@ -43,7 +43,7 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
         note(kind, list);
         told(list);
     };
-    if (view_.all()) return service::list_things_as_they_are(known_, caller_, kind, noted);
+    if (view_.public_names()) return service::list_things_as_they_are(known_, caller_, kind, noted);
     return service::list_things(known_, caller_, kind, view_.only, noted);
 }
 
@@ -54,7 +54,7 @@ service::Operation Offered::list(Kind kind, std::function<void(std::string)> lis
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
             if (known != names_of(kind).known_as.end() && told.insert(known->second).second)
-                items.push_back(for_client(thing, kind, known->second, view_.all()));
+                items.push_back(for_client(thing, kind, known->second, view_.public_names()));
         }
         listed("{\"" + std::string(service::words_of(kind).member) +
                "\":" + json::serialize(items) + "}");
@@ -81,9 +81,10 @@ void Offered::note(Kind kind, const service::ThingList& list) {
     Names names;
     for (const auto& pair : pairs) {
         const auto& [server, name] = pair;
-        const bool renamed = view_.all() && kind == Kind::Prompts;
+        const bool renamed = view_.public_names() && kind == Kind::Prompts;
         // One that looks like another server's is no way to that one.
-        const bool clashes = having[name] > 1 || (view_.all() && name.starts_with(kScheme));
+        const bool clashes =
+            having[name] > 1 || (view_.public_names() && name.starts_with(kScheme));
         auto known_as = renamed   ? table.public_name(server, name)
                         : clashes ? prefixed(server, name)
                                   : name;
@@ -106,7 +107,7 @@ std::optional<Offered::Owner> Offered::owner_of(Kind kind, const std::string& na
     const auto end = name.find(':');
     if (end == std::string::npos) return {};
     auto server = name.substr(kScheme.size(), end - kScheme.size());
-    if (server.empty() || !known_.has(server)) return {};
+    if (server.empty() || !known_.has(server) || !view_.holds(server)) return {};
     return Owner{std::move(server), name.substr(end + 1)};
 }
 
@@ -133,7 +134,7 @@ Error Offered::nobody_has(Kind kind, const std::string& name) const {
 // Two questions at most, one after the other; whoever holds the first holds the second.
 service::Operation Offered::find(Kind kind, const std::string& name,
                                  std::function<void(Result<Owner>)> found) {
-    auto owner = view_.all() ? owner_of(kind, name) : Owner{view_.only, name};
+    auto owner = view_.public_names() ? owner_of(kind, name) : Owner{view_.only, name};
     if (owner) {
         found(std::move(*owner));
         return {};

@@ -86,7 +86,7 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
 }
 
 void Operations::call_tool(RequestNumber number, const protocol::Params& params) {
-    if (!view_.all()) return ask(number, view_.only, with_member(params, {}, {}));
+    if (!view_.public_names()) return ask(number, view_.only, with_member(params, {}, {}));
     router::Call call;
     protocol::each_of(params.members, [&](const std::string& key, std::string_view value) {
         if (key == "name")
@@ -133,7 +133,7 @@ void Operations::list_tools(RequestNumber number, const std::string& after) {
                 break;
             }
             if (tools != begin) tools += ',';
-            if (view_.all())
+            if (view_.public_names())
                 append_tool(tools, tool);
             else
                 append_as_it_is(tools, *tool.tool);

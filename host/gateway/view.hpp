@@ -1,25 +1,49 @@
-// What of all that is configured a client is shown.
+// What of all that is configured a client is shown. It narrows only: what is denied stays denied.
 //
 // Threads: [value].
 #pragma once
 
 #include "connection/connection_pool.hpp"
+#include "core/result.hpp"
 
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace patchbay::config {
+struct Config;
+}
 
 namespace patchbay::gateway {
 
 struct View {
-    // Id of the one server that there is, everything of which has its own name; empty: all there are.
-    std::string only;
+    using Ids = std::set<std::string, std::less<>>;
 
-    bool all() const { return only.empty(); }
+    // Id of the one server that there is, everything of which has its own name; empty: no such.
+    std::string only{};
+    std::string agent{};          // as which its client comes; empty: as none
+    std::string about{};          // what that agent is told
+    std::optional<Ids> picked{};  // servers; none: all
+    // Patterns of public names as those of a rule. A tool has to match one of each list, and what else
+    // a server has is there where its bare name mcp__ID__ does.
+    std::vector<std::vector<std::string>> tools{};
+
+    bool public_names() const { return only.empty(); }
+    bool all() const { return only.empty() && !picked && tools.empty(); }
+    bool holds(std::string_view server) const;  // anything of it
+    bool holds(std::string_view server, std::string_view public_name) const;
+    std::vector<std::string> servers(const connection::ConnectionPool& pool) const;
+    // What both show; the agent is that of `other` if it has one.
+    View within(const View& other) const;
     // Tells it from other views, in what outlives this process.
-    std::string key() const { return only; }
-    std::vector<std::string> servers(const connection::ConnectionPool& pool) const {
-        return all() ? pool.ids() : std::vector<std::string>{only};
-    }
+    std::string key() const;
+    std::shared_ptr<const connection::Sight> sight() const;  // null: all
 };
+
+// What that agent of the configuration is shown. NotFound with the nearest, or why it is of no use.
+Result<View> view_of_agent(const config::Config& config, const std::string& name);
 
 }  // namespace patchbay::gateway

@@ -236,7 +236,21 @@ struct Router::Impl final : connection::CallersWatcher {
     }
 
     Error why_missing(const Caller& caller, const std::string& server, const std::string& tool) {
-        return finder.why_missing(caller.number(), protocol::public_name(server, tool), {server});
+        return finder.why_missing(caller.number(), caller.sight().get(),
+                                  protocol::public_name(server, tool), {server});
+    }
+
+    // That nothing of the server is there for the caller that such a request could be about.
+    std::optional<Error> not_shown(const Caller& caller, const std::string& server,
+                                   std::string_view method) const {
+        const auto* sight = caller.sight().get();
+        if (!sight || sight->holds_others_of(server)) return {};
+        // Of tools each is looked at for itself, and how much a server logs shows nothing of it.
+        const bool narrow = method.starts_with("tools/") || method == "logging/setLevel";
+        if (narrow && sight->holds(server)) return {};
+        return Error{ErrorCode::NotFound,
+                     "no server \"" + core::printable(server, 80) + "\" is shown here" +
+                         (sight->holds(server) ? " but for some of its tools" : "")};
     }
 
     // A tools/call in the server's own words is a call like any other: the tool is found in the
@@ -279,8 +293,10 @@ struct Router::Impl final : connection::CallersWatcher {
         call.reference = request.reference;
         call.capabilities = std::move(request.capabilities);
         const auto* known = finder.index().find_raw(request.server, tool);
+        const auto name = finder.index().public_name(request.server, tool);
+        if (auto hidden = finder.not_shown(caller, name))
+            return flights.end_soon(id, std::move(*hidden));
         if (!up(known, caller)) {
-            const auto name = finder.index().public_name(request.server, tool);
             if (auto denied = certain_denial(caller, request.server, name, tool))
                 return flights.end_soon(id, std::move(*denied));
         }
@@ -305,13 +321,15 @@ struct Router::Impl final : connection::CallersWatcher {
     }
 
     // Shows no more than tools() does.
-    ReplyHandler without_hidden(std::string server, core::Trust trust, ReplyHandler handler) {
-        return [this, watch = alive, server = std::move(server), trust,
+    ReplyHandler without_hidden(std::string server, const Caller& caller, ReplyHandler handler) {
+        return [this, watch = alive, server = std::move(server), trust = caller.principal().trust,
+                sight = caller.sight(),
                 handler = std::move(handler)](Result<connection::Reply> reply) {
             if (!reply || !*watch) return handler(std::move(reply));
             if (auto owner = pool.find(server); !owner) return handler(owner.error());
             handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
+                if (sight && !sight->holds(server, name)) return false;
                 policy::Question question{trust, server, tool, name};
                 question.listed = &finder.index();
                 return policy.judge(question).listed();
@@ -440,6 +458,10 @@ Router::~Router() {
 CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     if (!call.begun) call.begun = impl_->pool.loop().now();
     const CallId id = impl_->flights.begin(caller, "tools/call", call.name, {}, std::move(handler));
+    if (auto hidden = impl_->finder.not_shown(caller, call.name)) {
+        impl_->flights.end_soon(id, std::move(*hidden));
+        return id;
+    }
     const auto* known = impl_->finder.index().find(call.name);
     if (known) impl_->flights.identify(id, known->public_name, known->server, known->tool->name);
     if (auto* owner = Impl::up(known, caller)) {
@@ -476,8 +498,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
     if (request.method == "tools/list")
-        handler =
-            impl_->without_hidden(request.server, caller.principal().trust, std::move(handler));
+        handler = impl_->without_hidden(request.server, caller, std::move(handler));
     const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
     // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
     if (!is_method(request.method)) {
@@ -498,6 +519,10 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (method == "initialize" || method.starts_with("notifications/")) {
         flights.end_soon(id, {ErrorCode::Invalid,
                               core::printable(request.method, 80) + " is said by the host itself"});
+        return id;
+    }
+    if (auto hidden = impl_->not_shown(caller, request.server, request.method)) {
+        flights.end_soon(id, std::move(*hidden));
         return id;
     }
     if (auto found = impl_->pool.find(request.server); !found) {
@@ -523,11 +548,11 @@ std::shared_ptr<void> Router::list_all(Caller& caller, const std::string& server
 }
 
 std::vector<ListedTool> Router::tools(const Caller& caller) {
-    return impl_->finder.listed(caller.principal().trust);
+    return impl_->finder.listed(caller.principal().trust, caller.sight().get());
 }
 
 const protocol::Tool* Router::known_tool(const Caller& caller, const std::string& public_name) {
-    return impl_->finder.known(public_name, caller.principal().trust);
+    return impl_->finder.known(public_name, caller);
 }
 
 std::size_t Router::in_flight() const {
@@ -540,7 +565,8 @@ std::map<std::string, std::size_t> Router::in_flight_by_server() const {
 
 std::map<std::string, std::size_t> Router::tool_counts() {
     std::map<std::string, std::size_t> counts;
-    for (const auto& tool : impl_->finder.listed(core::Trust::NeedsApproval)) ++counts[tool.server];
+    for (const auto& tool : impl_->finder.listed(core::Trust::NeedsApproval, nullptr))
+        ++counts[tool.server];
     return counts;
 }
 
@@ -552,7 +578,8 @@ void Router::find_tool(const Caller& caller, const std::string& public_name,
 
 std::optional<Error> Router::certain_denial(const Caller& caller,
                                             const std::string& public_name) const {
-    std::optional<Error> denied;
+    std::optional<Error> denied = impl_->finder.not_shown(caller, public_name);
+    if (denied) return denied;
     for (const auto& id : protocol::servers_for(public_name, impl_->pool.ids())) {
         denied = impl_->certain_denial(caller, id, public_name, {});
         if (!denied) return {};
@@ -562,6 +589,7 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
 
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
                                             const std::string& method) const {
+    if (auto hidden = impl_->not_shown(caller, server, method)) return hidden;
     auto [decision, denied] = impl_->judge_server(caller, server, method);
     if (decision != policy::Decision::Deny) return {};
     return std::move(denied);

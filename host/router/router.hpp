@@ -5,6 +5,8 @@
 //          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
 //          caller that goes are dropped uncalled, and what it has asked is cancelled.
+//          What a caller is not shown (connection::Sight) is not there for it: neither listed nor named
+//          in an error.
 // Errors:  NotFound with the nearest names, Denied with the rule, Unavailable with the server's own
 //          trouble; what a server answers, errors included, is a Reply.
 #pragma once

@@ -36,12 +36,13 @@ void ToolFinder::locate(const connection::Caller& caller, const std::string& nam
         std::optional<Error> refused = {};  // why the caller has no connection to one of them
     };
     const auto search = std::make_shared<Search>(Search{servers.size()});
-    const auto told = [this, watch = alive_, search, number = caller.number(), name, servers,
-                       located](const Result<void>&) {
+    const auto told = [this, watch = alive_, search, number = caller.number(),
+                       sight = caller.sight(), name, servers, located](const Result<void>&) {
         if (--search->missing != 0) return;
         if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
         if (const auto* entry = index_.find(name)) return located(entry);
-        located(search->refused ? *search->refused : why_missing(number, name, servers));
+        located(search->refused ? *search->refused
+                                : why_missing(number, sight.get(), name, servers));
     };
     for (const auto& id : servers) {
         if (auto connection = pool_.lease(id, caller)) {
@@ -57,6 +58,9 @@ void ToolFinder::locate(const connection::Caller& caller, const std::string& nam
 void ToolFinder::find(const connection::Caller& caller, const std::string& name,
                       std::chrono::milliseconds timeout,
                       std::function<void(Result<ListedTool>)> found) {
+    if (auto hidden = not_shown(caller, name))
+        return pool_.loop().defer(
+            [found = std::move(found), hidden = std::move(*hidden)] { found(hidden); });
     struct Search {  // ends once, whichever comes first
         std::function<void(Result<ListedTool>)> found;
         core::Loop::TimerId timer = 0;
@@ -89,11 +93,12 @@ void ToolFinder::find(const connection::Caller& caller, const std::string& name,
     });
 }
 
-std::vector<ListedTool> ToolFinder::listed(core::Trust trust) {
+std::vector<ListedTool> ToolFinder::listed(core::Trust trust, const connection::Sight* sight) {
     std::vector<ListedTool> tools;
     const auto& entries = index_.entries();
     tools.reserve(entries.size());
     for (const auto& entry : entries) {
+        if (sight && !sight->holds(entry.server, entry.public_name)) continue;
         const auto verdict = judge(entry, trust);
         if (verdict.listed())
             tools.push_back({entry.public_name, entry.server, entry.tool, verdict.level});
@@ -101,9 +106,24 @@ std::vector<ListedTool> ToolFinder::listed(core::Trust trust) {
     return tools;
 }
 
-const protocol::Tool* ToolFinder::known(const std::string& name, core::Trust trust) {
+const protocol::Tool* ToolFinder::known(const std::string& name, const connection::Caller& caller) {
     const auto* entry = index_.find(name);
-    return entry && judge(*entry, trust).listed() ? entry->tool : nullptr;
+    const auto* sight = caller.sight().get();
+    if (!entry || (sight && !sight->holds(entry->server, name))) return nullptr;
+    return judge(*entry, caller.principal().trust).listed() ? entry->tool : nullptr;
+}
+
+std::optional<Error> ToolFinder::not_shown(const connection::Caller& caller,
+                                           const std::string& name) {
+    const auto* sight = caller.sight().get();
+    if (!sight) return {};
+    auto owners = protocol::servers_for(name, pool_.ids());
+    if (const auto* entry = index_.find(name)) owners = {entry->server};
+    for (const auto& id : owners)
+        if (sight->holds(id, name)) return {};
+    return Error{ErrorCode::NotFound, "no tool \"" + core::printable(name, 80) +
+                                          "\" is shown here" +
+                                          core::did_you_mean(name, listed_names(sight))};
 }
 
 policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
@@ -111,22 +131,22 @@ policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
 }
 
 // To no one in particular: trust decides what may be called, and never what is listed.
-std::vector<std::string> ToolFinder::listed_names() {
+std::vector<std::string> ToolFinder::listed_names(const connection::Sight* sight) {
     std::vector<std::string> names;
-    for (const auto& entry : index_.entries())
-        if (judge(entry, core::Trust::NeedsApproval).listed()) names.push_back(entry.public_name);
+    for (const auto& tool : listed(core::Trust::NeedsApproval, sight))
+        names.push_back(tool.public_name);
     return names;
 }
 
 std::vector<std::string> ToolFinder::names_or_prefixes() {
-    auto names = listed_names();
+    auto names = listed_names(nullptr);
     if (names.empty())
         for (const auto& id : pool_.ids()) names.push_back("mcp__" + id + "__");
     return names;
 }
 
-Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string& name,
-                              const std::vector<std::string>& servers) {
+Error ToolFinder::why_missing(connection::CallerNumber caller, const connection::Sight* sight,
+                              const std::string& name, const std::vector<std::string>& servers) {
     for (const auto& id : servers) {
         if (const auto found = pool_.find(id); !found) return found.error();
         const auto* held = pool_.held(id, caller);
@@ -146,11 +166,12 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
         if (!name.starts_with(prefix)) continue;
         // As its server calls it.
         const auto* entry = index_.find_raw(id, name.substr(prefix.size()));
+        if (entry && sight && !sight->holds(id, entry->public_name)) continue;
         if (entry && judge(*entry, core::Trust::NeedsApproval).listed())
             return {ErrorCode::NotFound, "server \"" + id + "\" has no tool " + wanted +
                                              "; did you mean \"" + entry->public_name + "\"?"};
     }
-    const auto listed = listed_names();
+    const auto listed = listed_names(sight);
     // Without the end that it got because no public name could be made of its own letters.
     const auto longer = std::find_if(listed.begin(), listed.end(), [&](const auto& each) {
         return each.starts_with(name + "_");

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,24 +33,29 @@ public:
     ToolIndex& index() { return index_; }
     policy::Question question_about(const Entry& entry, core::Trust trust) const;
 
-    // Brings up whoever may own `name` for that caller, then says where it is.
+    // Brings up whoever may own `name` for that caller, who is shown it if it is there, then says
+    // where it is.
     void locate(const connection::Caller& caller, const std::string& name, Located located);
     // The same, for a person to see, and only for as long as `timeout`; 0: as long as it takes.
     void find(const connection::Caller& caller, const std::string& name,
               std::chrono::milliseconds timeout, std::function<void(Result<ListedTool>)> found);
 
-    std::vector<ListedTool> listed(core::Trust trust);
+    // `sight` null: all there is.
+    std::vector<ListedTool> listed(core::Trust trust, const connection::Sight* sight);
     // Null: it is not listed for them.
-    const protocol::Tool* known(const std::string& name, core::Trust trust);
+    const protocol::Tool* known(const std::string& name, const connection::Caller& caller);
+    // That the caller is shown no tool of that name, whether there is one or not; nothing: it is, if
+    // there is one.
+    std::optional<Error> not_shown(const connection::Caller& caller, const std::string& name);
 
     // A server that is not there for that caller hides what it has: that comes before "no such tool",
     // which would send the reader to the spelling.
-    Error why_missing(connection::CallerNumber caller, const std::string& name,
-                      const std::vector<std::string>& servers);
+    Error why_missing(connection::CallerNumber caller, const connection::Sight* sight,
+                      const std::string& name, const std::vector<std::string>& servers);
 
 private:
     policy::Verdict judge(const Entry& entry, core::Trust trust) const;
-    std::vector<std::string> listed_names();
+    std::vector<std::string> listed_names(const connection::Sight* sight);
     std::vector<std::string> names_or_prefixes();
 
     connection::ConnectionPool& pool_;

@@ -70,6 +70,8 @@ std::vector<std::string> out_of_order(const Servers& known) {
 router::CallId call(const Servers& known, connection::Caller& caller, router::Call call,
                     connection::ReplyHandler handler) {
     const auto name = call.name;
+    // Whoever is not shown all hears of nothing else.
+    if (caller.sight()) return known.router().call(caller, std::move(call), std::move(handler));
     return known.router().call(
         caller, std::move(call),
         [&known, name, handler = std::move(handler)](Result<connection::Reply> reply) {
@@ -81,6 +83,7 @@ router::CallId call(const Servers& known, connection::Caller& caller, router::Ca
 void find_tool(const Servers& known, const connection::Caller& caller, const std::string& name,
                std::chrono::milliseconds timeout,
                std::function<void(Result<router::ListedTool>)> found) {
+    if (caller.sight()) return known.router().find_tool(caller, name, timeout, std::move(found));
     known.router().find_tool(
         caller, name, timeout,
         [&known, name, found = std::move(found)](Result<router::ListedTool> tool) {

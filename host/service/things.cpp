@@ -75,7 +75,9 @@ std::string to_json(const ThingList& list, Kind kind) {
 // Deferred, so that a listing of nothing ends as the others do: after its owner has hold of it.
 void ThingListing::list_of_all(Servers servers) {
     of_all_ = true;
-    const auto ids = known_.connections().ids();
+    auto ids = known_.connections().ids();
+    if (const auto& sight = caller_.sight())
+        std::erase_if(ids, [&](const auto& id) { return !sight->holds_others_of(id); });
     for (const auto& id : ids) missing_[id] = nullptr;  // so that cut_short() names it
     known_.connections().loop().defer([self = weak_from_this(), ids, servers] {
         const auto listing = self.lock();

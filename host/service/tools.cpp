@@ -48,7 +48,7 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
     for (auto& tool : known.router().tools(caller))
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
     for (const auto& id : known.connections().ids()) {
-        if (!holds(servers, id)) continue;
+        if (!holds(servers, id) || (caller.sight() && !caller.sight()->holds(id))) continue;
         // The caller's own connection: others may have better ones, or worse.
         const auto leased = known.connections().lease(id, caller);
         if (!leased) {

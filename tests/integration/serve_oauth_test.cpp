@@ -132,8 +132,7 @@ TEST_F(ServeOauth, KeysThatCannotBeHadAreSaidAndNobodyComesIn) {
     serve({"--oauth-issuer", "http://127.0.0.1:1"});
     EXPECT_EQ(status(token(key, {{"iss", "http://127.0.0.1:1"}})), 503);
     EXPECT_TRUE(program_->wait_until([&] {
-        return program_->err().find("authorization server http://127.0.0.1:1") !=
-               std::string::npos;
+        return program_->err().find("authorization server http://127.0.0.1:1") != std::string::npos;
     }));
     end();
 }

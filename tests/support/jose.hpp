@@ -67,7 +67,7 @@ public:
         const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
                                                                          EVP_MD_CTX_free);
         EVP_PKEY_CTX* details = nullptr;
-        const auto* digest = algorithm == "EdDSA"          ? nullptr
+        const auto* digest = algorithm == "EdDSA"         ? nullptr
                              : algorithm.ends_with("512") ? EVP_sha512()
                              : algorithm.ends_with("384") ? EVP_sha384()
                                                           : EVP_sha256();
@@ -86,8 +86,7 @@ public:
     std::string token(const json::object& header, const json::object& claims) const {
         const auto text =
             base64url(json::serialize(header)) + "." + base64url(json::serialize(claims));
-        return text + "." +
-               base64url(sign(std::string(header.at("alg").as_string()), text));
+        return text + "." + base64url(sign(std::string(header.at("alg").as_string()), text));
     }
 
 private:

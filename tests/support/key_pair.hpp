@@ -45,8 +45,7 @@ public:
 
     EVP_PKEY* key() const { return key_.get(); }
     void write_certificate(const std::string& path) const {
-        write_whole_file(path, 0644,
-                         [&](FILE* file) { PEM_write_X509(file, certificate_.get()); });
+        write_whole_file(path, 0644, [&](FILE* file) { PEM_write_X509(file, certificate_.get()); });
     }
     void write_key(const std::string& path, mode_t mode = 0600) const {
         write_whole_file(path, mode, [&](FILE* file) {

@@ -6,6 +6,7 @@
 
 #include "core/principal.hpp"
 #include "gateway/http/door.hpp"
+#include "gateway/http/endpoints.hpp"
 #include "gateway/view.hpp"
 
 #include <functional>
@@ -32,17 +33,15 @@ public:
                                           std::function<void(Admitted)> later) = 0;
 };
 
-// Whoever comes through the door is one and the same, and is shown one view at one path.
+// Whoever comes through the door is one and the same, and is shown what is at the path it comes to.
 class Everybody final : public Admission {
 public:
-    static constexpr const char* kPath = "/mcp";
-
-    explicit Everybody(View view) : view_(std::move(view)) {}
+    explicit Everybody(Endpoints endpoints) : endpoints_(std::move(endpoints)) {}
     std::optional<Admitted> admit(const http::Request& request,
                                   std::function<void(Admitted)> later) override;
 
 private:
-    const View view_;
+    const Endpoints endpoints_;
 };
 
 }  // namespace patchbay::gateway

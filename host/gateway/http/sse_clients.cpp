@@ -91,7 +91,7 @@ SseClients::Place SseClients::take_place(std::string& target) {
         if (!target.starts_with(path)) continue;
         const auto rest = std::string_view(target).substr(path.size());
         if (!rest.empty() && rest.front() != '/' && rest.front() != '?') continue;
-        target.replace(0, path.size(), Everybody::kPath);
+        target.replace(0, path.size(), Endpoints::kPath);
         return place;
     }
     return Place::Elsewhere;
@@ -118,7 +118,7 @@ std::optional<HttpRefusal> SseClients::open(const http::Request& request,
     const auto id = core::random_hex(kIdBytes);
     const std::string_view target = request.target;
     const auto path =
-        target.substr(0, target.find('?')).substr(std::string_view(Everybody::kPath).size());
+        target.substr(0, target.find('?')).substr(std::string_view(Endpoints::kPath).size());
     auto& client = clients_[id] = std::make_unique<Client>(parts_, guest, exchange);
     exchange->when_gone(lifetime_.guard([this, id] { clients_.erase(id); }));
     client->begin(std::string(kMessages).append(path).append("?").append(kSessionKey).append(id));

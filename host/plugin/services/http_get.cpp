@@ -14,16 +14,14 @@ struct Waiting {
     Got then;
 
     void tell(Result<std::string> got) {
-        loop.post([then = std::move(then), got = std::move(got)]() mutable {
-            then(std::move(got));
-        });
+        loop.post(
+            [then = std::move(then), got = std::move(got)]() mutable { then(std::move(got)); });
     }
 };
 
 Result<std::string> told(patchbay_status status, const patchbay_http_response* response,
                          const patchbay_error* error) {
-    if (status < 0 || !response)
-        return Error{ErrorCode::Unavailable, text_of(error, status)};
+    if (status < 0 || !response) return Error{ErrorCode::Unavailable, text_of(error, status)};
     if (response->status != 200)
         return Error{ErrorCode::Unavailable, "answers " + std::to_string(response->status)};
     return std::string(view(response->body));

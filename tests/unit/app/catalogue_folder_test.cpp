@@ -59,7 +59,7 @@ TEST_F(CatalogueFolderTest, KeepsWhatAServerListedForTheNextHost) {
     EXPECT_EQ(recalled("a"), "new");
     EXPECT_EQ(recalled("b"), "") << "another program of the same definition";
     EXPECT_EQ(recalled("a", "2"), "");
-    struct stat file{};
+    struct stat file {};
     ASSERT_EQ(::stat(only_file().c_str(), &file), 0);
     EXPECT_EQ(file.st_mode & 0777, 0600u);
 }

@@ -38,8 +38,8 @@ TEST(ListingText, OfAnotherDefinitionOrThatWasCutOrMixedUpIsNone) {
     std::swap(mixed.tools[0], mixed.tools[1]);
     EXPECT_FALSE(from_text(to_text(mixed), "key", kLimits));
     EXPECT_FALSE(from_text(R"({"jsonrpc":"2.0","method":"x"})", "key", kLimits));
-    EXPECT_FALSE(from_text(R"({"jsonrpc":"2.0","id":0,"result":{"definition":"key"}})", "key",
-                           kLimits));
+    EXPECT_FALSE(
+        from_text(R"({"jsonrpc":"2.0","id":0,"result":{"definition":"key"}})", "key", kLimits));
 }
 
 TEST(ListingText, IsJudgedAsWhatAServerSays) {

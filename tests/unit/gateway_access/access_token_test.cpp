@@ -68,10 +68,10 @@ TEST(AccessToken, OfEveryAlgorithmThatCountsIsVerified) {
         const JoseKey& signer;
         const char* id;
     };
-    for (const auto& c : {Case{"RS256", rsa, "r"}, Case{"RS384", rsa, "r"}, Case{"RS512", rsa, "r"},
-                          Case{"PS256", rsa, "r"}, Case{"PS384", rsa, "r"}, Case{"PS512", rsa, "r"},
-                          Case{"ES256", p256, "e"}, Case{"ES384", p384, "f"},
-                          Case{"EdDSA", ed, "d"}}) {
+    for (const auto& c :
+         {Case{"RS256", rsa, "r"}, Case{"RS384", rsa, "r"}, Case{"RS512", rsa, "r"},
+          Case{"PS256", rsa, "r"}, Case{"PS384", rsa, "r"}, Case{"PS512", rsa, "r"},
+          Case{"ES256", p256, "e"}, Case{"ES384", p384, "f"}, Case{"EdDSA", ed, "d"}}) {
         SCOPED_TRACE(c.algorithm);
         const auto good = c.signer.token({{"alg", c.algorithm}, {"kid", c.id}}, claims());
         EXPECT_EQ(judged(good, keys), "oauth/ada@https://as.example");
@@ -86,8 +86,7 @@ TEST(AccessToken, OfEveryAlgorithmThatCountsIsVerified) {
         EXPECT_EQ(judged(forged, keys), "(signature)");
         EXPECT_EQ(judged(good.substr(0, dot + 1), keys), "(signature)");
         const auto others = good.substr(0, good.find('.') + 1) +
-                            base64url(json::serialize(claims({{"sub", "eve"}}))) +
-                            good.substr(dot);
+                            base64url(json::serialize(claims({{"sub", "eve"}}))) + good.substr(dot);
         EXPECT_EQ(judged(others, keys), "(signature)");
     }
 }
@@ -95,10 +94,9 @@ TEST(AccessToken, OfEveryAlgorithmThatCountsIsVerified) {
 TEST(AccessToken, OfAnAlgorithmThatProvesNothingIsNone) {
     const auto keys = keys_of({key().jwk({{"kid", "k"}})});
     const auto body = "." + base64url(json::serialize(claims())) + ".";
-    for (const auto* header :
-         {R"({"alg":"none"})", R"({"alg":"None"})", R"({"alg":"HS256"})", R"({"alg":"HS512"})",
-          R"({"alg":""})", R"({})", R"({"alg":1})", R"({"alg":"RS1"})", R"({"alg":"es256"})",
-          R"({"alg":"dir"})"})
+    for (const auto* header : {R"({"alg":"none"})", R"({"alg":"None"})", R"({"alg":"HS256"})",
+                               R"({"alg":"HS512"})", R"({"alg":""})", R"({})", R"({"alg":1})",
+                               R"({"alg":"RS1"})", R"({"alg":"es256"})", R"({"alg":"dir"})"})
         for (const auto& signature : {std::string(), base64url("x")})
             EXPECT_EQ(judged(base64url(header) + body + signature, keys),
                       "the token is signed by an algorithm that does not count here")
@@ -106,9 +104,9 @@ TEST(AccessToken, OfAnAlgorithmThatProvesNothingIsNone) {
     // The key of one kind is no secret or key of another.
     EXPECT_EQ(judged(base64url(R"({"alg":"RS256","kid":"k"})") + body + base64url("x"), keys),
               "(signature)");
-    EXPECT_EQ(judged(key().token({{"alg", "ES256"}}, claims()),
-                     keys_of({key().jwk({{"alg", "ES384"}})})),
-              "(signature)");
+    EXPECT_EQ(
+        judged(key().token({{"alg", "ES256"}}, claims()), keys_of({key().jwk({{"alg", "ES384"}})})),
+        "(signature)");
 }
 
 TEST(AccessToken, WhatItClaimsIsLookedAt) {

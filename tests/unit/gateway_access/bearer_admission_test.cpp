@@ -52,7 +52,7 @@ protected:
     std::string outcome;
     test::HandTime time;
     FakeJudge judge;
-    Everybody everybody{View{}};
+    Everybody everybody{Endpoints()};
     BearerAdmission admission{time, everybody, {&judge}, Challenge()};
 };
 

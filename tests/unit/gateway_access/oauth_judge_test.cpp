@@ -11,9 +11,9 @@
 namespace patchbay::gateway {
 namespace {
 
+using test::JoseKey;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using test::JoseKey;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
@@ -34,12 +34,11 @@ protected:
                 loop, kIssuer, at, [this](const std::string& url, auto then) {
                     fetched.push_back(url);
                     const auto page = pages.find(url);
-                    loop.post([then, found = page == pages.end()
-                                                 ? Result<std::string>(
-                                                       Error{ErrorCode::Unavailable, "404"})
-                                                 : Result<std::string>(page->second)] {
-                        then(found);
-                    });
+                    loop.post(
+                        [then,
+                         found = page == pages.end()
+                                     ? Result<std::string>(Error{ErrorCode::Unavailable, "404"})
+                                     : Result<std::string>(page->second)] { then(found); });
                 }));
             judge_.emplace(loop, std::move(issuers), TokenTerms{"https://mcp.example/mcp", {"mcp"}},
                            Challenge{"https://m", "mcp"});
@@ -47,14 +46,13 @@ protected:
         return *judge_;
     }
     std::string token(const JoseKey& key, const std::string& id, json::object more = {}) {
-        json::object claims{
-            {"iss", kIssuer},
-            {"aud", "https://mcp.example/mcp"},
-            {"sub", "ada"},
-            {"scope", "mcp"},
-            {"exp", std::chrono::duration_cast<std::chrono::seconds>(
-                        (loop.date() + 1h).time_since_epoch())
-                        .count()}};
+        json::object claims{{"iss", kIssuer},
+                            {"aud", "https://mcp.example/mcp"},
+                            {"sub", "ada"},
+                            {"scope", "mcp"},
+                            {"exp", std::chrono::duration_cast<std::chrono::seconds>(
+                                        (loop.date() + 1h).time_since_epoch())
+                                        .count()}};
         for (auto& each : more) claims[each.key()] = each.value();
         return key.token({{"alg", "ES256"}, {"kid", id}}, claims);
     }

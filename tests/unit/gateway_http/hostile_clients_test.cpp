@@ -59,12 +59,9 @@ TEST_F(HostileClients, AStateIsOfOneGuestCountsOnceAndCannotBeMadeUp) {
     const json::object answer{{key, {{"action", "accept"}, {"content", {{"n", "stolen"}}}}}};
     auto other = state;
     other.back() = other.back() == '0' ? '1' : '0';
-    const std::pair<std::string, std::string> forged[] = {{"eve", state},
-                                                          {"ada", other},
-                                                          {"ada", state + "0"},
-                                                          {"ada", state.substr(1)},
-                                                          {"ada", "x"},
-                                                          {"ada", std::string(100'000, 'a')}};
+    const std::pair<std::string, std::string> forged[] = {
+        {"eve", state},           {"ada", other}, {"ada", state + "0"},
+        {"ada", state.substr(1)}, {"ada", "x"},   {"ada", std::string(100'000, 'a')}};
     for (const auto& [guest, given] : forged) {
         const auto refused = call_as(guest, given, answer);
         EXPECT_THAT(body_of(refused), HasSubstr("unknown requestState")) << guest;
@@ -136,10 +133,10 @@ TEST_F(HostileClients, AServerThatDiesWhileItAsksTakesItsQuestionBackAndItsCallE
     servers.at("git").crash("killed");
     EXPECT_THAT(body_of(legacy), HasSubstr("notifications/cancelled"));
     EXPECT_THAT(legacy->body, HasSubstr("killed"));
-    EXPECT_EQ(come("POST", of_session(),
-                   R"({"jsonrpc":"2.0","id":1,"result":{"action":"decline"}})")
-                  ->status,
-              202u)
+    EXPECT_EQ(
+        come("POST", of_session(), R"({"jsonrpc":"2.0","id":1,"result":{"action":"decline"}})")
+            ->status,
+        202u)
         << "an answer that comes too late";
 }
 
@@ -174,10 +171,10 @@ TEST_F(HostileClients, IdsOfAnyTypeAndLengthAreSaidAgainOrRefused) {
         return come("POST", of_session(),
                     R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"ping"})");
     };
-    for (const std::string& id : {std::string("0"), std::string("-1"), std::string("1e2"), std::string("\"\""),
-                                  std::string("\"\\u0000\\\"\""),
-                                  std::string("123456789012345678901234567890"),
-                                  "\"" + std::string(1u << 20, 'i') + "\""}) {
+    for (const std::string& id :
+         {std::string("0"), std::string("-1"), std::string("1e2"), std::string("\"\""),
+          std::string("\"\\u0000\\\"\""), std::string("123456789012345678901234567890"),
+          "\"" + std::string(1u << 20, 'i') + "\""}) {
         const auto answer = ask(id);
         EXPECT_EQ(answer->status, 200u) << id.substr(0, 40);
         EXPECT_TRUE(answer->has("\"id\":" + id)) << id.substr(0, 40);

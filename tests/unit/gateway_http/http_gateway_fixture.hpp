@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gateway/http/http_gateway.hpp"
-
 #include "unit/service/fixture.hpp"
 
 #include <functional>

@@ -1,0 +1,24 @@
+#include "gateway/http/endpoints.hpp"
+
+#include "core/text.hpp"
+
+namespace patchbay::gateway {
+
+std::variant<View, HttpRefusal> Endpoints::at(std::string_view target) const {
+    const std::string_view root = kPath;
+    const auto path = target.substr(0, target.find('?'));
+    if (path == root) return view_;
+    const bool below = path.starts_with(root) && path.substr(root.size()).starts_with('/');
+    const auto name = below ? path.substr(root.size() + 1) : std::string_view();
+    if (name.empty() || !agents_)
+        return HttpRefusal{404, std::string("there is nothing here; the MCP endpoint is ") + kPath};
+    // What has its own names is no part of what has public ones.
+    if (!view_.public_names())
+        return HttpRefusal{
+            404, "one server alone is served here, and no agents; it is at " + std::string(kPath)};
+    const auto view = agents_(std::string(name));
+    if (!view) return HttpRefusal{404, view.error().message};
+    return view_.within(*view);
+}
+
+}  // namespace patchbay::gateway

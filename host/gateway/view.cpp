@@ -1,0 +1,123 @@
+#include "gateway/view.hpp"
+
+#include "config/config.hpp"
+#include "core/digest.hpp"
+#include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+
+namespace {
+
+class SightOfView final : public connection::Sight {
+public:
+    explicit SightOfView(View view) : view_(std::move(view)) {}
+
+    bool holds(std::string_view server) const override { return view_.holds(server); }
+    bool holds(std::string_view server, std::string_view public_name) const override {
+        return view_.holds(server, public_name);
+    }
+
+private:
+    const View view_;
+};
+
+// Whether a name that begins so may match.
+bool reaches(std::string_view pattern, std::string_view beginning) {
+    const auto text = pattern.substr(0, pattern.find('*'));
+    if (text.starts_with(beginning)) return true;
+    return text.size() < pattern.size() && beginning.starts_with(text);
+}
+
+}  // namespace
+
+bool View::holds(std::string_view server) const {
+    if (!only.empty() && server != only) return false;
+    if (picked && !picked->contains(server)) return false;
+    if (tools.empty()) return true;
+    const auto prefix = "mcp__" + std::string(server) + "__";
+    return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
+        return std::any_of(patterns.begin(), patterns.end(),
+                           [&](const auto& each) { return reaches(each, prefix); });
+    });
+}
+
+bool View::holds(std::string_view server, std::string_view public_name) const {
+    if (!only.empty() && server != only) return false;
+    if (picked && !picked->contains(server)) return false;
+    return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
+        return std::any_of(patterns.begin(), patterns.end(),
+                           [&](const auto& each) { return protocol::matches(each, public_name); });
+    });
+}
+
+std::vector<std::string> View::servers(const connection::ConnectionPool& pool) const {
+    auto ids = pool.ids();
+    std::erase_if(ids, [&](const auto& id) { return !holds(id); });
+    return ids;
+}
+
+View View::within(const View& other) const {
+    auto both = *this;
+    if (both.only.empty())
+        both.only = other.only;
+    else if (!other.only.empty() && other.only != both.only)
+        both.picked.emplace();  // nothing is in both
+    if (!other.agent.empty()) both.agent = other.agent, both.about = other.about;
+    if (!both.picked)
+        both.picked = other.picked;
+    else if (other.picked)
+        std::erase_if(*both.picked, [&](const auto& id) { return !other.picked->contains(id); });
+    both.tools.insert(both.tools.end(), other.tools.begin(), other.tools.end());
+    return both;
+}
+
+std::string View::key() const {
+    if (all() && agent.empty()) return {};
+    if (picked || !tools.empty() || !agent.empty()) {
+        json::array lists;
+        for (const auto& patterns : tools)
+            lists.push_back(json::array(patterns.begin(), patterns.end()));
+        json::object told{{"only", only}, {"agent", agent}, {"tools", std::move(lists)}};
+        if (picked) told["picked"] = json::array(picked->begin(), picked->end());
+        return core::sha256_hex(json::serialize(told));
+    }
+    return only;
+}
+
+std::shared_ptr<const connection::Sight> View::sight() const {
+    return all() ? nullptr : std::make_shared<SightOfView>(*this);
+}
+
+Result<View> view_of_agent(const config::Config& config, const std::string& name) {
+    const auto called = "agent \"" + core::printable(name, 80) + "\"";
+    std::vector<std::string> names;
+    for (const auto& agent : config.agents) {
+        if (agent.enabled && agent.fault.empty()) names.push_back(agent.name);
+        if (agent.name != name) continue;
+        if (!agent.fault.empty())
+            return Error{ErrorCode::Invalid,
+                         called + " cannot be used until it is mended: " + agent.fault};
+        if (!agent.enabled)
+            return Error{ErrorCode::NotFound, called + " is disabled (" +
+                                                  config::to_string(agent.place) +
+                                                  "); set enabled = true"};
+        View view;
+        view.agent = name;
+        view.about = agent.description;
+        if (agent.servers) view.picked.emplace(agent.servers->begin(), agent.servers->end());
+        if (agent.tools) view.tools.push_back(*agent.tools);
+        return view;
+    }
+    const auto known = names.empty() ? "; [agents.NAME] in your user config makes one"
+                                     : "; known: " + core::join(names, ", ");
+    return Error{ErrorCode::NotFound,
+                 "no " + called + " is configured" + core::did_you_mean(name, names) + known};
+}
+
+}  // namespace patchbay::gateway

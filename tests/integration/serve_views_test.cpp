@@ -1,0 +1,127 @@
+// What `patchbay serve` shows: servers, tools and agents that were picked, over stdio and HTTP.
+#include "integration/mcp_client.hpp"
+
+#include <csignal>
+
+namespace patchbay::test {
+namespace {
+
+class ServeViews : public ::testing::Test {
+protected:
+    ServeViews() {
+        recorded_ = home.add_recorded("hidden");
+        home.add_example("x");
+    }
+    std::string tools(const Words& flags) {
+        McpClient mcp(home, false, "{}", flags);
+        mcp.greet();
+        return json::serialize(mcp.ask("tools/list"));
+    }
+    bool hidden_was_started() const { return std::filesystem::exists(recorded_); }
+    void write_agents() {
+        home.write("../config/patchbay/config.toml",
+                   "[agents.reviewer]\nservers = ['x']\ntools = ['mcp__x__echo', 'mcp__x__a*']\n"
+                   "description = 'You review.'\n"
+                   "[agents.off]\nenabled = false\n"
+                   "[agents.odd]\ntool = ['mcp__x__echo']\n");
+    }
+    Home home;
+    std::string recorded_;
+};
+
+TEST_F(ServeViews, ServersThatWereNotPickedAreNeitherShownNorStarted) {
+    EXPECT_THAT(tools({"--servers", "x"}),
+                AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__hidden__"))));
+    EXPECT_FALSE(hidden_was_started());
+    EXPECT_THAT(tools({"--servers", "x,hidden"}), HasSubstr("mcp__hidden__echo"));
+    EXPECT_TRUE(hidden_was_started());
+}
+
+TEST_F(ServeViews, ToolsThatWereNotPickedCannotBeCalled) {
+    const Words flags{"--tools", "mcp__x__echo", "--tools", "mcp__x__a*"};
+    EXPECT_THAT(tools(flags), AllOf(HasSubstr("mcp__x__echo"), HasSubstr("mcp__x__add"),
+                                    Not(HasSubstr("mcp__x__sleep"))));
+    McpClient mcp(home, true, "{}", flags);
+    EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"hi"})")), "hi");
+    EXPECT_THAT(json::serialize(mcp.call("mcp__x__sleep", R"({"ms":1})")),
+                AllOf(HasSubstr("\"error\""), HasSubstr("no tool")));
+    EXPECT_THAT(json::serialize(mcp.call("mcp__hidden__echo", R"({"message":"hi"})")),
+                HasSubstr("no tool"));
+    EXPECT_FALSE(hidden_was_started());
+}
+
+TEST_F(ServeViews, AnAgentIsShownWhatItsTableSays) {
+    write_agents();
+    McpClient mcp(home, false, "{}", {"--agent", "reviewer"});
+    EXPECT_THAT(json::serialize(mcp.greet()), HasSubstr("You review."));
+    EXPECT_THAT(json::serialize(mcp.ask("tools/list")),
+                AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__x__sleep")),
+                      Not(HasSubstr("mcp__hidden__"))));
+    EXPECT_THAT(json::serialize(mcp.ask("resources/list")), HasSubstr("\"resources\":[]"));
+    EXPECT_FALSE(hidden_was_started());
+}
+
+TEST_F(ServeViews, WhatCannotBeShownIsSaidAtOnceWithTheNearest) {
+    write_agents();
+    const auto refused = [&](Words flags) {
+        flags.insert(flags.begin(), "serve");
+        const auto done = home.run(flags);
+        EXPECT_NE(done.exit_code, 0);
+        EXPECT_EQ(done.out, "");
+        return done.err;
+    };
+    EXPECT_THAT(refused({"--servers", "x,hiden"}), HasSubstr("did you mean \"hidden\"?"));
+    EXPECT_THAT(refused({"--tools", "mcp__*__x"}), HasSubstr("--tools: expected names"));
+    EXPECT_THAT(refused({"--agent", "reviewr"}), HasSubstr("did you mean \"reviewer\"?"));
+    EXPECT_THAT(refused({"--agent", "off"}), HasSubstr("is disabled (user config"));
+    EXPECT_THAT(refused({"--agent", "odd"}), HasSubstr("did you mean \"tools\"?"));
+    EXPECT_THAT(refused({"--only", "x", "--servers", "x"}), HasSubstr("excludes"));
+    EXPECT_FALSE(hidden_was_started());
+}
+
+// Plain HTTP, as any client of the library would: the status line and the body.
+std::string posted(const Home& home, const std::string& url, const std::string& path,
+                   const Words& headers, const std::string& body) {
+    auto command = home.patchbay({});
+    command.argv = {"/usr/bin/curl",
+                    "-s",
+                    "-i",
+                    "--max-time",
+                    "60",
+                    "-H",
+                    "Content-Type: application/json",
+                    "-H",
+                    "Accept: application/json, text/event-stream"};
+    for (const auto& header : headers) command.argv.insert(command.argv.end(), {"-H", header});
+    command.argv.insert(command.argv.end(), {"-d", body, url.substr(0, url.rfind("/mcp")) + path});
+    return run(command).out;
+}
+
+TEST_F(ServeViews, OverHttpEachAgentHasItsOwnEndpoint) {
+    if (!std::filesystem::exists("/usr/bin/curl")) GTEST_SKIP() << "no curl";
+    write_agents();
+    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0"}));
+    ASSERT_TRUE(gateway.wait_for_out("/mcp\n")) << gateway.err();
+    const auto url = gateway.out().substr(0, gateway.out().find('\n'));
+    const std::string initialize =
+        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+        R"("capabilities":{},"clientInfo":{"name":"t","version":"1"}}})";
+    const auto first = posted(home, url, "/mcp/reviewer", {}, initialize);
+    const auto at = first.find("MCP-Session-Id: ");
+    ASSERT_NE(at, std::string::npos) << first;
+    const auto session = first.substr(at, first.find("\r\n", at) - at);
+    const std::string list = R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})";
+    EXPECT_THAT(posted(home, url, "/mcp/reviewer", {session}, list),
+                AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__hidden__"))));
+    EXPECT_THAT(posted(home, url, "/mcp", {session}, list), HasSubstr(" 404 "))
+        << "a session is of the view that it began with";
+    EXPECT_FALSE(hidden_was_started());
+    EXPECT_THAT(posted(home, url, "/mcp/reviewr", {}, initialize),
+                AllOf(HasSubstr(" 404 "), HasSubstr("did you mean")));
+    EXPECT_THAT(posted(home, url, "/mcp/off", {}, initialize), HasSubstr("is disabled"));
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.finish().exit_code, 130);
+}
+
+}  // namespace
+}  // namespace patchbay::test

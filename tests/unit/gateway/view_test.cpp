@@ -1,0 +1,86 @@
+#include "gateway/view.hpp"
+
+#include "config/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+View picking(View::Ids ids) {
+    View view;
+    view.picked = std::move(ids);
+    return view;
+}
+View of_tools(std::vector<std::string> patterns) {
+    View view;
+    view.tools.push_back(std::move(patterns));
+    return view;
+}
+
+TEST(View, HoldsServersThatItsPatternsReachAndNoOthers) {
+    EXPECT_TRUE(View().holds("git"));
+    EXPECT_FALSE(picking({"git"}).holds("github"));
+    for (const auto* pattern :
+         {"mcp__git__log", "mcp__git__*", "mcp__git__l*", "mcp__*", "mcp__g*", "*"})
+        EXPECT_TRUE(of_tools({pattern}).holds("git")) << pattern;
+    for (const auto* pattern : {"mcp__git", "mcp__github__*", "mcp__gi", "git", "mcp__x*"})
+        EXPECT_FALSE(of_tools({pattern}).holds("git")) << pattern;
+}
+
+TEST(View, HoldsAToolThatMatchesAndWhatElseAServerHasByItsBareName) {
+    const auto view = of_tools({"mcp__git__log", "mcp__github__*"});
+    EXPECT_TRUE(view.holds("git", "mcp__git__log"));
+    EXPECT_FALSE(view.holds("git", "mcp__git__push"));
+    EXPECT_FALSE(view.sight()->holds_others_of("git"));
+    EXPECT_TRUE(view.sight()->holds_others_of("github"));
+    EXPECT_FALSE(View().sight()) << "all there is";
+}
+
+TEST(View, TwoShowNoMoreThanEachAlone) {
+    const auto both = picking({"git", "x"})
+                          .within(of_tools({"mcp__git__*", "mcp__y__*"}))
+                          .within(of_tools({"mcp__git__log", "mcp__x__a"}));
+    EXPECT_TRUE(both.holds("git", "mcp__git__log"));
+    EXPECT_FALSE(both.holds("git", "mcp__git__push"));
+    EXPECT_FALSE(both.holds("x"));
+    EXPECT_FALSE(both.holds("y"));
+    EXPECT_FALSE(picking({"a"}).within(picking({"b"})).holds("a"));
+    EXPECT_FALSE(View{"a"}.within(View{"b"}).holds("a"));
+    EXPECT_TRUE(View().within(picking({"a"})).holds("a"));
+}
+
+TEST(View, AnotherOneHasAnotherKeyAndTheSameTheSame) {
+    EXPECT_EQ(View().key(), "");
+    EXPECT_EQ(View{"git"}.key(), "git");
+    EXPECT_EQ(picking({"a", "b"}).key(), picking({"b", "a"}).key());
+    EXPECT_NE(picking({"a", "b"}).key(), picking({"a"}).key());
+    EXPECT_NE(of_tools({"mcp__a__*"}).key(), of_tools({"mcp__b__*"}).key());
+    EXPECT_NE(picking({}).key(), "") << "shows nothing, and not all";
+}
+
+TEST(ViewOfAgent, IsWhatItsTableSaysOrWhyThereIsNone) {
+    config::Config config;
+    const config::Place place{config::Scope::User, "c.toml", 3, 9};
+    config.agents = {{"off", place, false, {}, {}, {}, {}},
+                     {"reviewer", place, true, {{"git"}}, {{"mcp__git__log"}}, "reads", {}},
+                     {"wrong", place, true, {}, {}, {}, "user config c.toml:4:1: tools: ..."}};
+    const auto view = view_of_agent(config, "reviewer");
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->agent, "reviewer");
+    EXPECT_EQ(view->about, "reads");
+    EXPECT_TRUE(view->holds("git", "mcp__git__log"));
+    EXPECT_FALSE(view->holds("github"));
+    EXPECT_EQ(view_of_agent(config, "off").error().message,
+              "agent \"off\" is disabled (user config c.toml:3:9); set enabled = true");
+    EXPECT_THAT(view_of_agent(config, "wrong").error().message, HasSubstr("c.toml:4:1: tools"));
+    EXPECT_EQ(view_of_agent(config, "reviewr").error().message,
+              "no agent \"reviewr\" is configured; did you mean \"reviewer\"?; known: reviewer");
+}
+
+}  // namespace
+}  // namespace patchbay::gateway
