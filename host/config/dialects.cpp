@@ -41,6 +41,23 @@ bool holds_servers(const Node& table) {
     });
 }
 
+// What `patchbay connect` writes into a client's file, which may be one that we read too: each Patchbay
+// would start the next, and that one the next. One with settings of its own is another Patchbay.
+bool starts_ourselves(const Node& body) {
+    const auto* command = body.find("command");
+    const auto* args = body.find("args");
+    const auto* env = body.find("env");
+    if (!command || !args || args->items.empty() || (env && !env->members.empty()) ||
+        body.find("cwd"))
+        return false;
+    const auto& program = command->text;
+    return program.substr(program.rfind('/') + 1) == "patchbay" &&
+           args->items.front().text == "serve" &&
+           std::none_of(args->items.begin(), args->items.end(), [](const Node& word) {
+               return word.text.starts_with("--only") || word.text.starts_with("--config");
+           });
+}
+
 class Restater {
 public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
@@ -392,7 +409,11 @@ private:
             pass_over_foreign(entry, dialect, out_);
             hoist_transport(entry);
             rename(entry, dialect);
-            if (off_ && (dialect == kOurs || dialect == kVsCode))
+            if (starts_ourselves(entry.body))
+                turn_off(entry,
+                         "it is `patchbay serve` itself, which would start itself without end; "
+                         "with --only or --config it is another one");
+            else if (off_ && (dialect == kOurs || dialect == kVsCode))
                 turn_off(entry, "set enabled = true at the top of that file");
             else if (auto turn_on = left_out(entry.id); !turn_on.empty())
                 turn_off(entry, std::move(turn_on));

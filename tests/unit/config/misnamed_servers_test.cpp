@@ -14,6 +14,11 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
+constexpr const char* kItself =
+    "it is `patchbay serve` itself, which would start itself without end; with --only or --config "
+    "it "
+    "is another one";
+
 TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
     const auto json = [](const char* text) {
         std::vector<Fragment> one;
@@ -44,6 +49,14 @@ TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
         {R"({"mcpServers": {"x": {"command": "x", "enabled": false, "disabled": false}}})", false,
          "set enabled = true", "contradict each other, so it is off"},
         {R"({"mcpServers": {"x": {"command": "x", "enabled": true, "disabled": false}}})", true,
+         nullptr, ""},
+        {R"({"mcpServers": {"x": {"command": "/opt/bin/patchbay", "args": ["serve"]}}})", false,
+         kItself, ""},
+        {R"({"servers": {"x": {"command": "patchbay", "args": ["serve"], "env": {}}}})", false,
+         kItself, ""},
+        {R"({"servers": {"x": {"command": "patchbay", "args": ["serve"], "env": {"HOME": "/x"}}}})",
+         true, nullptr, ""},
+        {R"({"servers": {"x": {"command": "patchbay", "args": ["serve", "--only", "y"]}}})", true,
          nullptr, ""},
     };
     for (const auto& c : cases) {
