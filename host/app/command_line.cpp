@@ -27,20 +27,6 @@ Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered 
   arguments, 4 the configuration is wrong, 5 a server that was asked for is not available (auth_required, failed or
   error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
 
-// Accepted before and after the verb.
-void add_globals(CLI::App& app, GlobalOptions& global) {
-    take_each(app, "--config", global.config_files, "FILE",
-              "Read this configuration file too (repeatable)");
-    take_each(app, "--set", global.sets, "KEY=VALUE",
-              "Set one key, e.g. servers.files.enabled=false (repeatable)");
-    take_each(app, "--plugin-dir", global.plugin_directories, "DIR",
-              "Look for plugins here first (repeatable)");
-    app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
-        ->type_name("LEVEL");
-    app.add_flag("--json", global.json, "Print JSON");
-    app.add_flag("-q,--quiet", global.quiet, "No warnings on stderr");
-}
-
 // What somebody may have meant by an option that there is not.
 std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
     if (strange == "-v" || strange == "--verbose" || strange == "--debug")

@@ -28,6 +28,19 @@ CLI::App& add_verb(CLI::App& parent, const std::string& name, const std::string&
     return made;
 }
 
+void add_globals(CLI::App& app, GlobalOptions& global) {
+    take_each(app, "--config", global.config_files, "FILE",
+              "Read this configuration file too (repeatable)");
+    take_each(app, "--set", global.sets, "KEY=VALUE",
+              "Set one key, e.g. servers.files.enabled=false (repeatable)");
+    take_each(app, "--plugin-dir", global.plugin_directories, "DIR",
+              "Look for plugins here first (repeatable)");
+    app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
+        ->type_name("LEVEL");
+    app.add_flag("--json", global.json, "Print JSON");
+    app.add_flag("-q,--quiet", global.quiet, "No warnings on stderr");
+}
+
 void take_server(CLI::App& verb, std::string& server, const std::string& what) {
     verb.add_option("--server", server, what)->type_name("ID");
 }

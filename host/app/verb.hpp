@@ -34,7 +34,9 @@ private:
 CLI::App& add_verb(CLI::App& parent, const std::string& name, const std::string& what,
                    const std::string& examples);
 
-// The options that several verbs have.
+// The options that every verb has, accepted before and after it.
+void add_globals(CLI::App& app, GlobalOptions& global);
+// Those that several have.
 void take_server(CLI::App& verb, std::string& server, const std::string& what = "Only this server");
 void take_output_directory(CLI::App& verb, std::string& directory, const std::string& what);
 // One value each time, however often: left to itself, CLI11 gives an option that may be repeated

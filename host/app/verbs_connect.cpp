@@ -68,6 +68,31 @@ std::vector<std::string> absolute(std::vector<std::string> words, const std::str
     return words;
 }
 
+// What a client could only tell of by a server that does not start.
+Result<void> check_serve(const ConnectOptions& options) {
+    for (const auto& word : options.serve)
+        if (word == "--http" || word.starts_with("--http="))
+            return invalid(
+                "a client that starts patchbay speaks to it over stdio; for a URL: patchbay "
+                "connect " +
+                options.client + " --http URL");
+    CLI::App app;
+    Choice unused;
+    GlobalOptions global;
+    app.fallthrough();
+    add_globals(app, global);
+    add_serve_verb(app, unused);
+    std::vector<std::string> words(options.serve.rbegin(), options.serve.rend());
+    words.emplace_back("serve");
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError& error) {
+        return invalid("behind --: " + core::printable(error.what(), 200) +
+                       "; `patchbay serve --help` tells what it takes");
+    }
+    return {};
+}
+
 Result<void> check_url(const std::string& url) {
     const bool web = url.starts_with("http://") || url.starts_with("https://");
     const auto host = web ? url.substr(url.find("//") + 2) : std::string();
@@ -152,12 +177,7 @@ Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& 
         if (auto fine = check_url(options.url); !fine) return fine.error();
         return client.url(launch, options.url);
     }
-    for (const auto& word : options.serve)
-        if (word == "--http" || word.starts_with("--http="))
-            return invalid(
-                "a client that starts patchbay speaks to it over stdio; for a URL: "
-                "patchbay connect " +
-                options.client + " --http URL");
+    if (auto fine = check_serve(options); !fine) return fine.error();
     auto command = command_for(environment);
     if (!command) return command.error();
     launch.command = std::move(*command);

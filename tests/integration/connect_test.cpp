@@ -404,6 +404,9 @@ TEST_F(Connect, RefusesWhatMakesNoSense) {
         {{"cursor", "--http", "http://u:p@127.0.0.1:8808/mcp"}, 3, "with a user or a password"},
         {{"cursor", "--http", "http://127.0.0.1:1/mcp", "--", "--only", "x"}, 3, "behind --"},
         {{"cursor", "--", "--http", "127.0.0.1:1"}, 3, "over stdio"},
+        {{"cursor", "--", "--onyl", "x"}, 3, "behind --: The following argument"},
+        {{"cursor", "--", "--only"}, 3, "behind --: --only"},
+        {{"cursor", "nonsense"}, 3, "behind --: "},
         {{"cursor", "--name", "a.b"}, 3, "is no name that every client takes"},
         {{"cursor", "--undo", "--http", "http://127.0.0.1:1/mcp"}, 3, "--undo takes the entry out"},
         {{"--undo"}, 3, "needs to be told which client"},
@@ -445,6 +448,18 @@ TEST_F(Connect, AnswersInJsonAsItIsDescribed) {
     EXPECT_TRUE(is_a("client_entry", printed));
     EXPECT_EQ(printed.at_pointer("/value/cmd"), json::value(program));
     EXPECT_EQ(json::parse(connect({"nobody", "--json"}).out).at_pointer("/error/kind"), "invalid");
+}
+
+// Claude's file of a project is one that Patchbay reads: it must not start itself from there.
+TEST_F(Connect, APatchbayThatReadsTheFileOfAClientDoesNotStartItself) {
+    ASSERT_EQ(connect({"claude", "--project"}).exit_code, 0);
+    ASSERT_EQ(connect({"claude"}).exit_code, 0);
+    const auto listed = home.run({"mcp", "list", "--config", file(".claude.json"), "--json"});
+    const auto told = json::parse(listed.out);
+    ASSERT_EQ(told.as_array().size(), 1u) << listed.out;
+    EXPECT_EQ(told.at_pointer("/0/state"), "disabled");
+    EXPECT_THAT(home.run({"tools", "--server", "patchbay", "--config", file(".claude.json")}).err,
+                HasSubstr("would start itself without end"));
 }
 
 // The whole way: connected, started as the client would, and a first call through it.
