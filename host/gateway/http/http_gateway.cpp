@@ -86,7 +86,7 @@ std::unique_ptr<HttpClient> HttpGateway::made(HttpClient::Era era, Guest guest) 
 HttpClient* HttpGateway::modern_of(const Guest& guest) {
     const auto key = guest.key();
     if (const auto found = modern_.find(key); found != modern_.end()) return found->second.get();
-    if (!make_room(modern_)) return nullptr;
+    if (!make_room(modern_, guest)) return nullptr;
     return (modern_[key] = made(HttpClient::Era::Modern, guest)).get();
 }
 
@@ -111,7 +111,8 @@ void HttpGateway::post(const Visited& visit) {
     if (posted->modern) return serve(*modern);
     if (posted->message.envelope.method == "initialize" &&
         !visit->request.header("mcp-session-id")) {
-        if (!make_room(sessions_)) return too_many("too many sessions are open; try again later");
+        if (!make_room(sessions_, visit->guest))
+            return too_many("too many sessions are open; try again later");
         auto client = made(HttpClient::Era::Legacy, visit->guest);
         serve(*client);
         if (!client->id().empty()) sessions_[client->id()] = std::move(client);
@@ -153,7 +154,7 @@ void HttpGateway::wake(const std::string& id, const SessionTerms& terms, Session
         refused = kNoSession;
     else if (closing_)
         refused = HttpRefusal{503, "the gateway is closing", kInternalError};
-    else if (!make_room(sessions_))
+    else if (!make_room(sessions_, waiting.front().first->guest))
         refused = HttpRefusal{429, "too many sessions are open; try again later", kInternalError};
     if (refused) {
         for (const auto& [visit, meet] : waiting) refuse(*visit->exchange, *refused);
@@ -204,11 +205,17 @@ void HttpGateway::note_ended(const std::string& id) {
     ended_first_.pop_front();
 }
 
-// The one that has not been used for longest makes room, if nobody waits for anything of it.
-bool HttpGateway::make_room(Clients& clients) {
-    if (clients.size() < kMostSessions) return true;
+// The one that has not been used for longest makes room, if nobody waits for anything of it. A guest
+// that has many makes room among its own: it may not take the places of all others.
+bool HttpGateway::make_room(Clients& clients, const Guest& guest) {
+    const auto& id = guest.principal.id;
+    const auto is_its = [&](const auto& each) { return each.second->guest().principal.id == id; };
+    const bool own = !id.empty() && static_cast<std::size_t>(std::count_if(
+                                        clients.begin(), clients.end(), is_its)) >= kMostOfOne;
+    if (!own && clients.size() < kMostSessions) return true;
     auto oldest = clients.end();
     for (auto each = clients.begin(); each != clients.end(); ++each) {
+        if (own && !is_its(*each)) continue;
         const auto since = each->second->idle_since();
         if (since && (oldest == clients.end() || *since < *oldest->second->idle_since()))
             oldest = each;

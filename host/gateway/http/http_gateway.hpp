@@ -4,7 +4,7 @@
 // Owns:    the clients. Borrows all it is given.
 // Threads: [loop].
 // Errors:  an HTTP status, and a JSON-RPC error that says why.
-// Limits:  kMostSessions; one that nobody has used for kIdle is put away, and comes back by its id with
+// Limits:  kMostSessions, kMostOfOne of a guest that is known by name; one that nobody has used for kIdle is put away, and comes back by its id with
 //          what is recorded of it.
 //          Of modern requests of one guest kMostModern at once.
 // Source:  MCP basic/transports of each revision; decisions/0028-sessions-of-http-clients.md.
@@ -28,7 +28,8 @@ namespace patchbay::gateway {
 
 class HttpGateway final : public http::Handler {
 public:
-    static constexpr std::size_t kMostSessions = 2'000, kMostModern = 10'500, kMostEnded = 10'000;
+    static constexpr std::size_t kMostSessions = 2'000, kMostOfOne = 500, kMostModern = 10'500,
+                                 kMostEnded = 10'000;
     static constexpr std::chrono::minutes kIdle{30};
 
     // `key`: of session ids, a secret.
@@ -70,7 +71,7 @@ private:
     void wake(const std::string& id, const SessionTerms& terms, SessionRecord record);
     void note_ended(const std::string& id);
     using Clients = std::map<std::string, std::unique_ptr<HttpClient>, std::less<>>;
-    static bool make_room(Clients& clients);
+    static bool make_room(Clients& clients, const Guest& guest);
     void tick();
 
     core::Loop& loop_;

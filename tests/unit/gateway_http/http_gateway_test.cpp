@@ -63,6 +63,24 @@ TEST_F(HttpGatewayTest, WhatOneThatMayNotComeInAnyMoreHadOpenEnds) {
     EXPECT_TRUE(wait([&] { return cancelled() == 2; }));
 }
 
+TEST_F(HttpGatewayTest, OneGuestDoesNotTakeThePlacesOfAllOthers) {
+    const auto opened_by = [&](const char* name) {
+        return come("POST", {{"as", name}},
+                    message(0, "initialize", {{"protocolVersion", "2025-11-25"}}));
+    };
+    std::vector<Exchange> streams;
+    for (std::size_t i = 0; i < HttpGateway::kMostOfOne; ++i) {
+        const auto opened = opened_by("greedy");
+        ASSERT_EQ(opened->status, 200u);
+        streams.push_back(
+            come("GET", {{"as", "greedy"}, {"mcp-session-id", opened->header("MCP-Session-Id")}}));
+    }
+    EXPECT_EQ(opened_by("greedy")->status, 429u) << "somebody listens to each of them";
+    EXPECT_EQ(opened_by("modest")->status, 200u);
+    streams.back()->gone();
+    EXPECT_EQ(opened_by("greedy")->status, 200u) << "one that nobody listens to makes room";
+}
+
 TEST_F(HttpGatewayTest, WhoIsNotAdmittedIsToldSo) {
     const auto refused = come("POST", {{"as", "nobody"}}, message(1, "ping", {}));
     EXPECT_EQ(refused->status, 401u);
