@@ -1,5 +1,5 @@
 // Foreign files through the editors: what they write reads back as the old text with that one key
-// changed, whatever the text; none may crash, throw or run away.
+// changed, and keeps all of its other bytes; none may crash, throw or run away.
 //
 // The first line says which key, dots between its names, and what is put there as JSON; the file is below it.
 #include "config/edit/edit.hpp"
@@ -28,9 +28,25 @@ edit::Path path_of(std::string_view words) {
     return path;
 }
 
+// Whether `longer` is `shorter` with more put in.
+bool is_kept_in(std::string_view shorter, std::string_view longer) {
+    for (const char letter : longer)
+        if (!shorter.empty() && shorter.front() == letter) shorter.remove_prefix(1);
+    return shorter.empty();
+}
+
+bool is_new_in_a_table(const json::object& root, edit::Path path) {
+    if (edit::find(root, path)) return false;
+    path.pop_back();
+    const auto* parent = path.empty() ? nullptr : edit::find(root, path);
+    return path.empty() || (parent && parent->is_object());
+}
+
 void try_edits(std::string_view text, config::Format format, const edit::Path& path,
                const json::value& value) {
+    const auto before = edit::read(text, format);
     if (const auto after = edit::set(text, format, path, value)) {
+        FUZZ_REQUIRE(!is_new_in_a_table(*before, path) || is_kept_in(text, *after));
         const auto root = edit::read(*after, format);
         FUZZ_REQUIRE(root);
         const auto* found = edit::find(*root, path);
@@ -40,6 +56,7 @@ void try_edits(std::string_view text, config::Format format, const edit::Path& p
         const auto root = edit::read(*after, format);
         FUZZ_REQUIRE(root);
         FUZZ_REQUIRE(!edit::find(*root, path));
+        FUZZ_REQUIRE(is_kept_in(*after, text));
     }
 }
 
