@@ -77,15 +77,16 @@ std::string difference(std::string_view before, std::string_view after, const st
     const auto old_lines = lines_of(before), new_lines = lines_of(after);
     const auto hunks = hunks_of(old_lines, new_lines);
     if (hunks.empty()) return {};
-    const auto shown = [&](char sign, const Lines& lines, std::size_t i, const Lines& others,
-                           std::size_t j) {
-        const auto other = j < others.size() ? others[j] : std::string_view();
-        auto line = lines[i];
+    // Masked before it is cut: half of a secret would be known by nobody.
+    const auto whole = [&](const Lines& lines, std::size_t i) {
+        auto line = i < lines.size() ? lines[i] : std::string_view();
         if (line.ends_with('\r')) line.remove_suffix(1);
+        return masked(std::string(line), secrets);
+    };
+    const auto shown = [&](char sign, const std::string& line, const std::string& other) {
         const auto part = around(line, other);
         const bool cut = part.size() < line.size();
-        return std::string(1, sign) + (cut ? "..." : "") +
-               core::printable(masked(std::string(part), secrets), kMostBytes) +
+        return std::string(1, sign) + (cut ? "..." : "") + core::printable(part, kMostBytes) +
                (cut ? "...\n" : "\n");
     };
     std::string out = "--- " + name + "\n+++ " + name + "\n";
@@ -94,9 +95,9 @@ std::string difference(std::string_view before, std::string_view after, const st
                std::to_string(hunk.removed) + " +" + std::to_string(hunk.after + (hunk.added > 0)) +
                "," + std::to_string(hunk.added) + " @@\n";
         for (std::size_t i = 0; i < hunk.removed; ++i)
-            out += shown('-', old_lines, hunk.before + i, new_lines, hunk.after + i);
+            out += shown('-', whole(old_lines, hunk.before + i), whole(new_lines, hunk.after + i));
         for (std::size_t i = 0; i < hunk.added; ++i)
-            out += shown('+', new_lines, hunk.after + i, old_lines, hunk.before + i);
+            out += shown('+', whole(new_lines, hunk.after + i), whole(old_lines, hunk.before + i));
     }
     return out;
 }

@@ -32,6 +32,11 @@ TEST(TextDifference, ShowsNoSecretAndNothingThatMovesTheCursor) {
     const auto shown = difference("key abcd1234\n", "\x1b[2Jother\n", "f", {"abcd1234"});
     EXPECT_THAT(shown, HasSubstr("-key ***\n"));
     EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
+    // One that lies where a long line is cut is masked whole.
+    const std::string secret(40, 's'), front(200, 'f'), back(30, 'b');
+    const auto cut = difference(front + secret + back, front + secret + back + "!", "f", {secret});
+    EXPECT_THAT(cut, Not(HasSubstr("ss")));
+    EXPECT_THAT(cut, HasSubstr("***"));
 }
 
 }  // namespace
