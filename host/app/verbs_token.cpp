@@ -2,6 +2,7 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "core/text.hpp"
 #include "gateway/access/token_file.hpp"
 
 #include <boost/json.hpp>
@@ -20,6 +21,7 @@ namespace {
 
 struct TokenOptions {
     std::string name, lifetime;
+    std::vector<std::string> servers, tools;
 };
 
 TokenFile token_file(const GlobalOptions& global) {
@@ -46,15 +48,24 @@ std::string expiry_of(const Token& token) {
     return (token.expired(Calendar::now()) ? "expired " : "") + date_text(*token.expires);
 }
 
+std::string scope_of(const std::vector<std::string>& list) {
+    return list.empty() ? "all" : core::printable(core::join(list, ","), 200);
+}
+
 json::object to_json(const Token& token) {
     json::object object{{"name", token.name}, {"created_at", seconds_of(token.created)}};
     if (token.expires) object["expires_at"] = seconds_of(*token.expires);
+    for (const auto& [key, list] :
+         {std::pair("servers", &token.servers), std::pair("tools", &token.tools)})
+        if (!list->empty()) object[key] = json::array(list->begin(), list->end());
     return object;
 }
 
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
-    Token token{options.name, gateway::sha256_of_token(text), Calendar::now(), {}};
+    Token token{options.name, gateway::sha256_of_token(text), Calendar::now()};
+    token.servers = options.servers;
+    token.tools = options.tools;
     if (!options.lifetime.empty()) {
         const auto lifetime = gateway::parse_lifetime(options.lifetime);
         if (!lifetime) return report(within("--expires", lifetime.error()), global);
@@ -89,9 +100,14 @@ int list(const GlobalOptions& global) {
         say("no token was given out; patchbay token add NAME");
         return kOk;
     }
-    std::vector<std::vector<Cell>> rows{{{"NAME"}, {"CREATED"}, {"EXPIRES"}}};
+    std::vector<std::vector<Cell>> rows{
+        {{"NAME"}, {"CREATED"}, {"EXPIRES"}, {"SERVERS"}, {"TOOLS"}}};
     for (const auto& each : tokens->all())
-        rows.push_back({{each.name}, {date_text(each.created)}, {expiry_of(each)}});
+        rows.push_back({{each.name},
+                        {date_text(each.created)},
+                        {expiry_of(each)},
+                        {scope_of(each.servers)},
+                        {scope_of(each.tools)}});
     print_table(rows);
     return kOk;
 }
@@ -116,11 +132,28 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
     token.require_subcommand(1);
     auto& added = add_verb(
         token, "add", "Give out a token: printed once, kept as a hash",
-        "  patchbay token add laptop\n  patchbay token add ci --expires 30d\nA gateway that runs "
+        "  patchbay token add laptop\n  patchbay token add ci --expires 30d --servers git,files "
+        "--tools 'mcp__git__*'\nA gateway that runs "
         "knows it at once.");
     added.add_option("NAME", options->name, "What it is called in lists")->required();
     added.add_option("--expires", options->lifetime, "It counts for so long: 30d, 12h, 90m")
         ->type_name("TIME");
+    added
+        .add_option("--servers", options->servers,
+                    "Who brings it is shown these servers alone, by their ids")
+        ->type_name("ID,...")
+        ->delimiter(',')
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    added
+        .add_option("--tools", options->tools,
+                    "And of their tools those whose public name one of these matches")
+        ->type_name("PATTERN,...")
+        ->delimiter(',')
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
     choice.on(added, [options](const auto& global) { return add(global, *options); });
     auto& listed = add_verb(token, "list", "List the tokens, without what they are",
                             "  patchbay token list --json");

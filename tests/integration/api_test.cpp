@@ -137,7 +137,8 @@ TEST_F(Api, WhatOnlyVerbsTellHasItsShapeToo) {
     }
     EXPECT_TRUE(is_a("plugin", verb({"plugin", "info", "stdio"})));
     EXPECT_TRUE(is_a("signed_out", verb({"mcp", "logout", "x"})));
-    EXPECT_TRUE(is_a("token", verb({"token", "add", "laptop", "--expires", "1d"})));
+    EXPECT_TRUE(is_a("token", verb({"token", "add", "laptop", "--expires", "1d", "--servers", "x",
+                                    "--tools", "mcp__x__*"})));
     EXPECT_TRUE(are_all("token", verb({"token", "list"})));
     EXPECT_TRUE(is_a("token_removed", verb({"token", "rm", "laptop"})));
 }

@@ -2,6 +2,8 @@
 #include "integration/home.hpp"
 #include "integration/http_peer.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 
 namespace patchbay::test {
@@ -102,6 +104,56 @@ TEST_F(ServeDoor, TokensComeAndGoWhileItRuns) {
     EXPECT_TRUE(stream.ended());
     EXPECT_EQ(status(of_session), 401);
     EXPECT_EQ(status(with(other)), 200);
+    end();
+}
+
+TEST_F(ServeDoor, ATokenShowsWhatItIsGoodForAlone) {
+    home.add_example("x");
+    home.add_example("y");
+    const auto all = give_token("all"),
+               some = give_token("some", {"--servers", "x", "--tools", "mcp__x__echo,mcp__y__*"});
+    serve({"--auth", "token"});
+    const auto ask = [&](const std::string& token, const std::string& method,
+                         const std::string& params, HttpPeer::Headers more) {
+        auto headers = with(token);
+        headers.emplace_back("MCP-Protocol-Version", "2026-07-28");
+        headers.emplace_back("Mcp-Method", method);
+        headers.insert(headers.end(), more.begin(), more.end());
+        HttpPeer peer(url, "POST", headers,
+                      R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" +
+                          params +
+                          R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                          R"("io.modelcontextprotocol/clientCapabilities":{}}}})");
+        return peer.hear();
+    };
+    // The first list does not wait for servers that take their time.
+    const auto list_with = [&](const std::string& token, const Words& wanted) {
+        std::string listed;
+        const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+        while (std::chrono::steady_clock::now() < deadline) {
+            listed = ask(token, "tools/list", "", {});
+            if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
+                    return listed.find(each) != std::string::npos;
+                }))
+                break;
+        }
+        return listed;
+    };
+    EXPECT_THAT(list_with(all, {"mcp__x__add", "mcp__y__echo"}),
+                AllOf(HasSubstr("mcp__x__add"), HasSubstr("mcp__y__echo")));
+    const auto listed = list_with(some, {"mcp__x__echo"});
+    EXPECT_THAT(listed, AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__x__add")),
+                              Not(HasSubstr("mcp__y__"))));
+    const auto call = [&](const std::string& tool) {
+        return ask(some, "tools/call",
+                   R"("name":")" + tool + R"(","arguments":{"message":"good day"},)",
+                   {{"Mcp-Name", tool}});
+    };
+    EXPECT_THAT(call("mcp__x__echo"), HasSubstr("good day"));
+    EXPECT_THAT(call("mcp__y__echo"), Not(HasSubstr("good day")));
+    const auto told = home.run({"token", "list"}).out;
+    EXPECT_THAT(told, AllOf(HasSubstr("mcp__x__echo,mcp__y__*"), HasSubstr("all")));
+    EXPECT_THAT(home.run({"token", "add", "z", "--tools", "echo"}).err, HasSubstr("no pattern"));
     end();
 }
 

@@ -14,6 +14,7 @@ Admission::Admitted as(const Bearer& bearer, Admission::Admitted admitted) {
     if (auto* guest = std::get_if<Guest>(&admitted)) {
         guest->principal.id = bearer.id;
         guest->principal.name = bearer.name;
+        guest->view = guest->view.within(bearer.scope);
     }
     return admitted;
 }

@@ -30,6 +30,51 @@ bool is_name(std::string_view name) {
            });
 }
 
+// Exact, or the beginning of names and a `*` behind it.
+bool is_pattern(std::string_view text) {
+    return text.starts_with("mcp__") && text.size() <= Token::kScopeBytes &&
+           text.find('*') >= text.size() - 1 && core::valid_utf8(text);
+}
+
+bool is_server(std::string_view text) {
+    return !text.empty() && text.size() <= Token::kScopeBytes && core::valid_utf8(text);
+}
+
+Error wrong_scope(const char* what, std::string_view text, const char* expected) {
+    return {ErrorCode::Invalid,
+            "\"" + core::printable(text, 80) + "\" is no " + what + "; expected " + expected};
+}
+
+Result<void> check_scopes(const Token& token) {
+    if (token.servers.size() > Token::kMostScopes || token.tools.size() > Token::kMostScopes)
+        return Error{ErrorCode::Limit, "a token has at most " + std::to_string(Token::kMostScopes) +
+                                           " servers and as many patterns of tools"};
+    for (const auto& each : token.servers)
+        if (!is_server(each)) return wrong_scope("id of a server", each, "one of `mcp list`");
+    for (const auto& each : token.tools)
+        if (!is_pattern(each))
+            return wrong_scope("pattern of tools", each,
+                               "mcp__SERVER__TOOL or a beginning of that and *, as mcp__git__*");
+    return {};
+}
+
+json::array list_of(const std::vector<std::string>& texts) {
+    return json::array(texts.begin(), texts.end());
+}
+
+// Absent, or not empty: a list of nothing would have to mean nothing at all.
+bool read_list(const json::object& object, const char* key, std::vector<std::string>& into) {
+    if (!object.contains(key)) return true;
+    const auto* list = core::array_in(&object, key);
+    if (!list || list->empty()) return false;
+    for (const auto& each : *list) {
+        const auto text = core::text_of(each);
+        if (!text) return false;
+        into.emplace_back(*text);
+    }
+    return true;
+}
+
 std::int64_t seconds_of(Calendar::time_point time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
@@ -61,10 +106,20 @@ std::optional<Token> read_token(const json::value& value) {
         if (!token.expires) return {};
         ++known;
     }
+    if (!read_list(*object, "servers", token.servers) || !read_list(*object, "tools", token.tools))
+        return {};
+    known += object->contains("servers") + object->contains("tools");
     return object->size() == known ? std::optional(std::move(token)) : std::nullopt;
 }
 
 }  // namespace
+
+View Token::scope() const {
+    View view;
+    if (!servers.empty()) view.picked.emplace(servers.begin(), servers.end());
+    if (!tools.empty()) view.tools.push_back(tools);
+    return view;
+}
 
 Result<Tokens> Tokens::parse(std::string_view text) {
     const Error damaged{ErrorCode::Protocol, "is damaged, or of another patchbay"};
@@ -86,6 +141,8 @@ std::string Tokens::text() const {
         json::object token{
             {"name", each.name}, {"sha256", each.sha256}, {"created", seconds_of(each.created)}};
         if (each.expires) token["expires"] = seconds_of(*each.expires);
+        if (!each.servers.empty()) token["servers"] = list_of(each.servers);
+        if (!each.tools.empty()) token["tools"] = list_of(each.tools);
         all.push_back(std::move(token));
     }
     return json::serialize(json::object{{"version", kVersion}, {"tokens", std::move(all)}}) + "\n";
@@ -110,6 +167,7 @@ Result<void> Tokens::add(Token token) {
                                              "\" is no name of a token; expected 1 to " +
                                              std::to_string(Token::kNameBytes) +
                                              " letters, digits, '-', '_' or '.'"};
+    if (auto fine = check_scopes(token); !fine) return fine;
     for (const auto& each : all_)
         if (each.name == token.name)
             return Error{ErrorCode::Invalid, "there is a token \"" + token.name +

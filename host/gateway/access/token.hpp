@@ -4,11 +4,12 @@
 //
 // Threads: [value].
 // Errors:  Protocol: it is no record of ours, and none of it counts. Invalid: a name, a time.
-// Limits:  kMost tokens, names of kNameBytes.
+// Limits:  kMost tokens, names of kNameBytes, kMostScopes servers and patterns of each.
 #pragma once
 
 #include "core/result.hpp"
 #include "core/time_source.hpp"
+#include "gateway/view.hpp"
 
 #include <chrono>
 #include <optional>
@@ -20,14 +21,17 @@ namespace patchbay::gateway {
 
 struct Token {
     static constexpr std::string_view kPrefix = "patchbay_";  // so that a leaked one is found
-    static constexpr std::size_t kNameBytes = 64;
+    static constexpr std::size_t kNameBytes = 64, kMostScopes = 100, kScopeBytes = 256;
 
     std::string name;
     std::string sha256;  // of the token, in hex
     core::Calendar::time_point created;
-    std::optional<core::Calendar::time_point> expires;  // from then on it is none
+    std::optional<core::Calendar::time_point> expires{};  // from then on it is none
+    // What it is shown of what there is: ids of servers, patterns of public names. Empty: all.
+    std::vector<std::string> servers{}, tools{};
 
     bool expired(core::Calendar::time_point now) const { return expires && *expires <= now; }
+    View scope() const;
     // Tells it from others of its name, before and after.
     std::string id() const { return "token/" + name + "/" + sha256.substr(0, 16); }
 };
@@ -36,7 +40,8 @@ class Tokens {
 public:
     static constexpr std::size_t kMost = 1'000;
 
-    // {"version":1,"tokens":[{"name":"laptop","sha256":"...","created":1767225600,"expires":...}]}
+    // {"version":1,"tokens":[{"name":"laptop","sha256":"...","created":1767225600,"expires":...,
+    //                         "servers":["git"],"tools":["mcp__git__*"]}]}
     static Result<Tokens> parse(std::string_view text);
     std::string text() const;
 
@@ -45,7 +50,7 @@ public:
     const Token* find(std::string_view presented, core::Calendar::time_point now) const;
     bool has(std::string_view id, core::Calendar::time_point now) const;
 
-    // Invalid: that name is taken, or none. Limit.
+    // Invalid: that name is taken, or none; a scope that means nothing. Limit.
     Result<void> add(Token token);
     // NotFound names the others.
     Result<void> remove(const std::string& name);

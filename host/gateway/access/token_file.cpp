@@ -77,7 +77,12 @@ Result<void> TokenFile::change(const Change& change) const {
     auto now = read();
     if (!now) return now.error();
     if (auto changed = change(*now); !changed) return changed;
-    return core::replace_file(path(), now->text(), core::Durable::Yes);
+    const auto text = now->text();
+    if (text.size() > kFileBytes)
+        return Error{ErrorCode::Limit, path() + " would be over " +
+                                           std::to_string(kFileBytes >> 20) +
+                                           " MiB; `patchbay token rm` those that are not needed"};
+    return core::replace_file(path(), text, core::Durable::Yes);
 }
 
 Result<void> TokenFile::add(const Token& token) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gateway/access/bearer.hpp"
+#include "gateway/view.hpp"
 
 #include <functional>
 #include <optional>
@@ -16,6 +17,7 @@ namespace patchbay::gateway {
 struct Bearer {
     std::string id;    // of its principal: another one for every other
     std::string name;  // as people know it
+    View scope{};      // no more than that is shown
 };
 
 class TokenJudge {

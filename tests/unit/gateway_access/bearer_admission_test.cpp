@@ -15,7 +15,7 @@ using ::testing::Not;
 struct FakeJudge final : TokenJudge {
     bool is_its(std::string_view token) const override { return token != "foreign"; }
     std::optional<Bearer> known(std::string_view token) override {
-        return token == "good" ? std::optional(Bearer{"id/good", "Good"}) : std::nullopt;
+        return token == "good" ? std::optional(Bearer{"id/good", "Good", scope}) : std::nullopt;
     }
     void look_up(std::string_view token, std::function<void(Verdict)> then) override {
         ++looks;
@@ -25,6 +25,7 @@ struct FakeJudge final : TokenJudge {
         };
         if (at_once) pending();
     }
+    View scope;
     bool at_once = true;
     int looks = 0;
     std::function<void()> pending;
@@ -39,7 +40,9 @@ protected:
         if (token.empty()) request.headers.clear();
         outcome.clear();
         const auto note = [this](const Admission::Admitted& as) {
-            if (const auto* guest = std::get_if<Guest>(&as))
+            const auto* guest = std::get_if<Guest>(&as);
+            view = guest ? guest->view : View();
+            if (guest)
                 outcome = guest->principal.id + " " + guest->principal.name;
             else
                 outcome = std::to_string(std::get<HttpRefusal>(as).status);
@@ -50,6 +53,7 @@ protected:
 
     http::Request request;
     std::string outcome;
+    View view;
     test::HandTime time;
     FakeJudge judge;
     Everybody everybody{Endpoints()};
@@ -68,6 +72,15 @@ TEST_F(Admitting, TellsAStrangerOfNoPaths) {
     EXPECT_EQ(come("", "/other"), "401");
     EXPECT_EQ(come("good", "/other"), "404");
     EXPECT_EQ(come("good", "/mcp?access_token=good"), "400");
+}
+
+TEST_F(Admitting, ShowsNoMoreThanTheTokenIsGoodFor) {
+    judge.scope.picked = View::Ids{"git"};
+    come("good");
+    EXPECT_TRUE(view.holds("git"));
+    EXPECT_FALSE(view.holds("web"));
+    come("new");
+    EXPECT_TRUE(view.all());
 }
 
 TEST_F(Admitting, WaitsForWhoKnows) {

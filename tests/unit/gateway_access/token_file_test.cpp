@@ -80,6 +80,31 @@ TEST(Tokens, AreBounded) {
     EXPECT_EQ(Tokens::parse(tokens.text())->all().size(), Tokens::kMost);
 }
 
+TEST(Tokens, MayBeOfSomeServersAndToolsAlone) {
+    Tokens tokens;
+    auto token = token_of("a", "x");
+    EXPECT_TRUE(token.scope().all());
+    token.servers = {"git", "files"};
+    token.tools = {"mcp__git__log", "mcp__files__*"};
+    ASSERT_TRUE(tokens.add(token));
+    const auto read = *Tokens::parse(tokens.text());
+    const auto scope = read.all()[0].scope();
+    EXPECT_TRUE(scope.holds("git", "mcp__git__log"));
+    EXPECT_FALSE(scope.holds("git", "mcp__git__push"));
+    EXPECT_TRUE(scope.holds("files", "mcp__files__read"));
+    EXPECT_FALSE(scope.holds("web", "mcp__web__get"));
+    for (const auto* wrong : {"", "git", "*", "mcp__*__a", "mcp__a__*b", "mcp__a**"}) {
+        auto other = token_of("b", "y");
+        other.tools = {wrong};
+        EXPECT_THAT(tokens.add(other).error().message, HasSubstr("no pattern of tools")) << wrong;
+    }
+    auto other = token_of("b", "y");
+    other.servers = {""};
+    EXPECT_THAT(tokens.add(other).error().message, HasSubstr("no id of a server"));
+    other.servers.assign(Token::kMostScopes + 1, "a");
+    EXPECT_EQ(tokens.add(other).error().code, ErrorCode::Limit);
+}
+
 TEST(Tokens, OfARecordThatMakesNoSenseNoneCounts) {
     const auto good = token_of("a", "x").sha256;
     const auto with = [&](const std::string& token) {
@@ -94,6 +119,9 @@ TEST(Tokens, OfARecordThatMakesNoSenseNoneCounts) {
           with(R"({"name":"a","sha256":")" + good + R"(","created":-1})"),
           with(R"({"name":"a","sha256":")" + good + R"(","created":1,"expires":"soon"})"),
           with(R"({"name":"a","sha256":")" + good + R"(","created":1,"only":["x"]})"),
+          with(R"({"name":"a","sha256":")" + good + R"(","created":1,"servers":[]})"),
+          with(R"({"name":"a","sha256":")" + good + R"(","created":1,"servers":"x"})"),
+          with(R"({"name":"a","sha256":")" + good + R"(","created":1,"tools":[1]})"),
           with(R"({"name":"a","sha256":")" + good + R"(","sha256":")" + good +
                R"(","created":1})")})
         EXPECT_FALSE(Tokens::parse(wrong)) << wrong;
