@@ -16,7 +16,7 @@ namespace patchbay::test {
 class HttpGatewayProgram {
 public:
     explicit HttpGatewayProgram(const Home& home, Words flags = {}, std::string address = {})
-        : program_(home.patchbay(words(std::move(flags), std::move(address)))) {
+        : program_(command(home, words(std::move(flags), std::move(address)))) {
         EXPECT_TRUE(program_.wait_for_out("\n")) << program_.err();
         const auto url = program_.out().substr(0, program_.out().find('\n'));
         port_ = std::atoi(url.c_str() + url.rfind(':') + 1);
@@ -27,6 +27,12 @@ public:
     Program& program() { return program_; }
 
 private:
+    // Many sessions take their time on a slow machine.
+    static Command command(const Home& home, Words arguments) {
+        auto command = home.patchbay(std::move(arguments));
+        command.deadline = std::chrono::minutes(4);
+        return command;
+    }
     static Words words(Words flags, std::string address) {
         if (address.empty()) address = "127.0.0.1:0";
         flags.insert(flags.begin(), {"serve", "--http", std::move(address)});

@@ -98,6 +98,32 @@ TEST_F(ServeSessions, AnAnswerToAServersQuestionComesByAnotherConnection) {
     EXPECT_THAT(call.got(), HasSubstr("Ada"));
 }
 
+// Half of a head, half of a body, and who does not read on in the middle of 16 MiB.
+TEST_F(ServeSessions, ClientsThatStopInTheMiddleHoldNobodyUp) {
+    session_.greet();
+    HttpSession other(gateway_->port());
+    other.greet();
+    std::vector<PlainHttp> half;
+    for (int i = 0; i < 60; ++i) {
+        half.emplace_back(gateway_->port());
+        half.back().send(i % 2 == 0 ? "POST /mcp HTTP/1.1\r\nHost: loc"
+                                    : "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+                                      "Content-Length: 1000000\r\n\r\n{\"jsonrpc\":");
+    }
+    auto deaf = session_.begin(request_text(
+        9, "tools/call", {{"name", "mcp__x__big"}, {"arguments", {{"bytes", 16'000'000}}}}));
+    ASSERT_TRUE(deaf.wait_for("\r\n\r\n"));
+    EXPECT_THAT(session_.call("mcp__x__echo", {{"message", "goes on"}}), HasSubstr("goes on"));
+    EXPECT_THAT(other.call("mcp__x__echo", {{"message", "the other"}}), HasSubstr("the other"));
+    // Who vanishes takes only its own along.
+    deaf.close();
+    half.clear();
+    EXPECT_THAT(session_.call("mcp__x__echo", {{"message", "still"}}), HasSubstr("still"));
+    gateway_->program().signal(SIGTERM);
+    EXPECT_EQ(gateway_->program().finish().exit_code, 130);
+    EXPECT_EQ(nothing_left(), "");
+}
+
 // Patchbay before Patchbay, by the transport of 2024-11-05.
 TEST(ServeSse, OurOwnTransportReachesEverythingBehindIt) {
     Home behind;
