@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <cstring>
 #include <netinet/in.h>
+#include <utility>
 
 namespace patchbay::gateway {
 
@@ -29,7 +30,6 @@ bool FailedAttempts::too_many(const std::string& peer) const {
 // Each attempt counts for kPause, one after the other.
 bool FailedAttempts::note(const std::string& peer) {
     const auto name = network_of(peer);
-    const auto before = too_many(peer);
     const auto now = time_.now();
     auto found = known_.find(name);
     if (found == known_.end()) {
@@ -37,13 +37,14 @@ bool FailedAttempts::note(const std::string& peer) {
             known_.erase(records_.back().peer);
             records_.pop_back();
         }
-        records_.push_front({name, now});
+        records_.push_front({name, now, false});
         found = known_.emplace(name, records_.begin()).first;
     }
     auto& record = *found->second;
     records_.splice(records_.begin(), records_, found->second);
+    if (record.quiet <= now) record.told = false;
     record.quiet = std::min(std::max(record.quiet, now) + kPause, now + kBurst * kPause);
-    return !before && too_many(peer);
+    return too_many(peer) && !std::exchange(record.told, true);
 }
 
 }  // namespace patchbay::gateway

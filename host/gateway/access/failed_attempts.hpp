@@ -27,13 +27,14 @@ public:
 
     // It has to wait.
     bool too_many(const std::string& peer) const;
-    // True: that was the last before it has to wait.
+    // True: it has to wait from now on, and that has not been told since it was last quiet.
     bool note(const std::string& peer);
 
 private:
     struct Record {
         std::string peer;
         core::Clock::time_point quiet;  // when nothing of it counts any more
+        bool told = false;
     };
     const core::TimeSource& time_;
     std::list<Record> records_;  // the last that failed first

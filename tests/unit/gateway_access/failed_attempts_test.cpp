@@ -26,8 +26,11 @@ TEST_F(Attempts, AFewAreFreeThenOneForEachPause) {
     EXPECT_FALSE(attempts.note("127.0.0.1")) << "one word";
     time.turn(FailedAttempts::kPause);
     EXPECT_FALSE(attempts.too_many("127.0.0.1"));
-    fail("127.0.0.1", 1);
+    EXPECT_FALSE(attempts.note("127.0.0.1")) << "nor another while it goes on";
     EXPECT_TRUE(attempts.too_many("127.0.0.1"));
+    time.turn(FailedAttempts::kBurst * FailedAttempts::kPause);
+    fail("127.0.0.1", FailedAttempts::kBurst - 1);
+    EXPECT_TRUE(attempts.note("127.0.0.1")) << "it had been quiet";
 }
 
 TEST_F(Attempts, HoweverManyAreForgottenAfterAMinute) {
