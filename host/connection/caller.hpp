@@ -37,6 +37,10 @@ struct Approvable {
     std::string tool;         // the server's own name of it; empty: the server itself
     std::string public_name;  // mcp__server__tool
     std::string arguments;    // raw JSON, as they will be sent; empty: none
+    std::string method = "tools/call";
+    Reference about = 0;  // the caller's own request
+    // Another one where the tool, or its server, is another than it was.
+    std::string definition = {};
 };
 enum class Approval { Given, Refused, NobodyThere };
 

@@ -3,6 +3,7 @@
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "gateway/client_abilities.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/raw_json.hpp"
 
@@ -17,39 +18,11 @@ namespace {
 
 constexpr std::size_t kInstructionBytes = 2'048;  // of each server
 
-// What every client is told that we can do: which servers there will be, and what they can, is not
-// known when it asks.
-json::object our_capabilities(Era era) {
-    json::object capabilities{{"tools", {{"listChanged", true}}},
-                              {"prompts", {{"listChanged", true}}},
-                              {"resources", {{"listChanged", true}, {"subscribe", true}}},
-                              {"completions", json::object()},
-                              {"logging", json::object()}};
-    if (era == Era::Modern) capabilities.erase("logging");
-    return capabilities;
-}
-
 // Said again as it came: it may be a number that no type here holds.
 bool is_id(const protocol::Envelope& envelope) {
     const auto digits = envelope.id.substr(envelope.id.starts_with('-'));
     return envelope.id.starts_with('"') || envelope.number_id ||
            digits.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-bool may_want_input(std::string_view method) {
-    return method == "tools/call" || method == "prompts/get" || method == "resources/read";
-}
-
-// Whether a client that can do that can be asked this.
-bool can_be_asked(const json::object& capabilities, std::string_view method,
-                  const json::object& params) {
-    if (method == "roots/list") return core::object_in(&capabilities, "roots") != nullptr;
-    if (method == "sampling/createMessage")
-        return core::object_in(&capabilities, "sampling") != nullptr;
-    const auto* elicitation = core::object_in(&capabilities, "elicitation");
-    if (method != "elicitation/create" || !elicitation) return false;
-    if (core::text_in(&params, "mode") == "url") return elicitation->contains("url");
-    return elicitation->empty() || elicitation->contains("form");
 }
 
 json::object object_of(std::string_view raw) {
@@ -65,7 +38,8 @@ std::string raw_number(double number) {
 
 ClientSession::ClientSession(const Parts& parts, core::Principal principal,
                              connection::Responder fallback, std::string version)
-    : Caller(parts.callers, std::move(principal), parts.view.sight()),
+    : Caller(parts.callers, as_configured(std::move(principal), parts.servers.config()),
+             parts.view.sight()),
       servers_(parts.servers),
       catalogue_(parts.catalogue),
       out_(parts.out),
@@ -73,6 +47,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       fallback_(std::move(fallback)),
       version_(std::move(version)),
       most_requests_(parts.most_requests),
+      alone_(parts.alone),
       offered_any_(!parts.alone),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), parts.catalogue, *this, view_,
@@ -81,6 +56,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       wishes_(servers_, *this, view_, offered_, arrival_, parts.keeper),
       events_(servers_.connections(), parts.catalogue, view_, requests_, offered_, out_),
       questions_(out_),
+      approvals_(servers_.config()),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
       operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, *this) {}
@@ -415,16 +391,43 @@ connection::Question ClientSession::answer(const std::string& server, const std:
         : meant->modern() && can_be_asked(object_of(meant->meta.capabilities), method, params)
             ? about.request
             : 0;
-    if (number != 0) {
-        auto question = rounds_.ask(number, method, params, std::move(answer), about.key);
-        // At the end of the turn: a server may have asked several things.
-        servers_.connections().loop().defer(lifetime_.guard([this, number] { go_on(number); }));
-        return question;
-    }
+    if (number != 0) return ask_in_a_round(number, method, params, std::move(answer), about.key);
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))
         return questions_.ask(method, params, std::move(answer),
                               meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));
+}
+
+connection::Question ClientSession::ask_in_a_round(RequestNumber number, const std::string& method,
+                                                   const json::object& params, Answer answer,
+                                                   const std::string& key) {
+    auto question = rounds_.ask(number, method, params, std::move(answer), key);
+    // At the end of the turn: several things may be asked.
+    servers_.connections().loop().defer(lifetime_.guard([this, number] { go_on(number); }));
+    return question;
+}
+
+// Modern requests that share no session but this one's are not told from those of others.
+connection::Question ClientSession::approve(const connection::Approvable& wanted, Decide decide) {
+    const auto* request = requests_.find(wanted.about);
+    const bool lasts = alone_ || (request && !request->modern());
+    return approvals_.approve(wanted, lasts ? Lasting::Session : Lasting::Once, std::move(decide),
+                              [&](const auto& form, Answer answer) {
+                                  return ask_about(wanted.about, form, std::move(answer));
+                              });
+}
+
+std::optional<connection::Question> ClientSession::ask_about(RequestNumber number,
+                                                             const json::object& form,
+                                                             Answer answer) {
+    const std::string method = "elicitation/create";
+    const auto* request = requests_.find(number);
+    if (!request) return {};
+    const auto able = request->modern() ? object_of(request->meta.capabilities) : capabilities_;
+    if (!can_be_asked(able, method, form)) return {};
+    if (!request->modern()) return questions_.ask(method, form, std::move(answer), request->route);
+    if (!may_want_input(request->method)) return {};
+    return ask_in_a_round(number, method, form, std::move(answer), {});
 }
 
 void ClientSession::reply(RequestNumber number, std::string raw_result) {

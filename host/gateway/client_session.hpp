@@ -14,6 +14,7 @@
 
 #include "connection/responder.hpp"
 #include "gateway/answers.hpp"
+#include "gateway/approvals.hpp"
 #include "gateway/arrival.hpp"
 #include "gateway/client_events.hpp"
 #include "gateway/client_questions.hpp"
@@ -21,6 +22,7 @@
 #include "gateway/input_rounds.hpp"
 #include "gateway/operations.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -92,6 +94,7 @@ private:
     connection::Question answer(const std::string& server, const std::string& method,
                                 const boost::json::object& params, Answer answer,
                                 const connection::About& about) override;
+    connection::Question approve(const connection::Approvable& wanted, Decide decide) override;
     // Replies
     void reply(RequestNumber request, std::string raw_result) override;
     void refuse(RequestNumber request, const Error& error) override;
@@ -99,6 +102,13 @@ private:
     void tell_progress(RequestNumber request, const connection::Progress& progress) override;
 
     void on_joined(const std::string& server);
+    // By the answer to a request of the modern era; `key` as that of InputRounds.
+    connection::Question ask_in_a_round(RequestNumber request, const std::string& method,
+                                        const boost::json::object& params, Answer answer,
+                                        const std::string& key);
+    // The user of the client, about that request; nothing: it cannot be asked.
+    std::optional<connection::Question> ask_about(RequestNumber request,
+                                                  const boost::json::object& form, Answer answer);
     // The request of the modern era that a server asks something for.
     RequestNumber asked_for(const std::string& server, const std::string& method,
                             const boost::json::object& params);
@@ -113,8 +123,9 @@ private:
     boost::json::object capabilities_;  // of a legacy client
     std::string raw_capabilities_;      // the same
     std::string revision_;              // that initialize agreed on; empty: it did not come
-    bool offered_any_;                  // capabilities, to servers
-    std::string last_capabilities_;     // raw, for whom told_ is
+    const bool alone_;
+    bool offered_any_;               // capabilities, to servers
+    std::string last_capabilities_;  // raw, for whom told_ is
     std::string told_;
     ClientRequests requests_;
     Offered offered_;
@@ -122,6 +133,7 @@ private:
     ClientWishes wishes_;
     ClientEvents events_;
     ClientQuestions questions_;
+    Approvals approvals_;
     InputRounds rounds_;
     Operations operations_;
     core::Lifetime lifetime_;

@@ -212,9 +212,13 @@ Verdict Policy::judge(const Question& question) const {
         return denied(lacking == allow_lists_.end() ? nothing_allows_ : lacking->second);
     }
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
-    if (allowed_by) verdict.rule = allowed_by;
-    const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
-                          question.trust == core::Trust::Approves;
+    // A level that somebody wrote of that tool says more of it than a pattern that matches it.
+    const bool to_be_asked = verdict.level == Level::RequireApproval && named_by_server &&
+                             verdict.rule->kind == Rule::Kind::Level &&
+                             question.trust != core::Trust::Approves;
+    if (allowed_by && !to_be_asked) verdict.rule = allowed_by;
+    const bool approved = !to_be_asked && (allowed_by || verdict.level > Level::RequireApproval ||
+                                           question.trust != core::Trust::NeedsApproval);
     if (!approved) verdict.decision = Decision::Ask;
     return verdict;
 }
@@ -231,8 +235,8 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
     };
     if (verdict.decision == Decision::Allow) return {};
     if (verdict.decision == Decision::Ask)
-        return asked_for + (of_a_tool ? " needs" : " need") +
-               " approval and nobody is there to give it" +
+        return asked_for + (of_a_tool ? " needs" : " need") + " approval" +
+               (verdict.rule ? at(*verdict.rule) : "") + " and nobody is there to give it" +
                advice("\"" + name + "\" in [permissions] allow, beside all else that is allowed");
     const auto& rule = *verdict.rule;
     const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");

@@ -1,5 +1,6 @@
 #include "router/router.hpp"
 
+#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -111,6 +112,24 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto found = pool.find(server);
         return found ? found->get().spec().definition_key : std::string();
     }
+    // The server, and what it says of the tool.
+    std::string definition_of(const std::string& server, const protocol::Tool& tool) {
+        return definition_of(server) + " " + core::sha256_hex(tool.known + "," + tool.others);
+    }
+
+    // What was to be approved and is another one by now; nothing: it is the same, or gone.
+    std::optional<Error> changed(const Approvable& wanted) {
+        if (!pool.find(wanted.server)) return {};
+        const auto key = definition_of(wanted.server);
+        if (!wanted.definition.starts_with(key))
+            return another_one(wanted.server, wanted.public_name);
+        const auto* entry =
+            wanted.tool.empty() ? nullptr : finder.index().find_raw(wanted.server, wanted.tool);
+        if (!entry || definition_of(wanted.server, *entry->tool) == wanted.definition) return {};
+        return Error{ErrorCode::Unavailable,
+                     wanted.public_name +
+                         " is described otherwise than when it was to be approved; ask again"};
+    }
 
     static Error another_one(const std::string& server, const std::string& approvable) {
         return {ErrorCode::Unavailable, "server \"" + server + "\" is another one than when " +
@@ -129,20 +148,21 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(asked);
         const auto kept = flights.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
         if (kept.expired()) return;
+        Approvable meant = wanted;
+        meant.arguments.clear();  // which are kept already
         const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
-                             name = wanted.public_name, server = wanted.server,
-                             definition = definition_of(wanted.server), then](Approval approval) {
+                             meant = std::move(meant), then](Approval approval) {
             const auto awaited = kept.lock();
             if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
             if (awaited->asked.timeout.count() == 0) flights.unbound(id);
             auto* asker = caller_of(id);
             if (!asker) return;
-            const bool another = pool.find(server) && definition_of(server) != definition;
-            if (approval == Approval::Given && another)
-                return flights.end_soon(id, another_one(server, name));
-            if (approval == Approval::Given) return then(*asker, awaited->asked);
+            if (approval == Approval::Given) {
+                if (auto another = changed(meant)) return flights.end_soon(id, std::move(*another));
+                return then(*asker, awaited->asked);
+            }
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
-            flights.end_soon(id, {ErrorCode::Denied, name + " was not approved by " +
+            flights.end_soon(id, {ErrorCode::Denied, meant.public_name + " was not approved by " +
                                                          core::to_string(asker->principal())});
         };
         auto question = caller.approve(wanted, decide);
@@ -187,7 +207,13 @@ struct Router::Impl final : connection::CallersWatcher {
         Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, std::move(denied));
-        const Approvable wanted{entry.server, entry.tool->name, entry.public_name, call.arguments};
+        const Approvable wanted{entry.server,
+                                entry.tool->name,
+                                entry.public_name,
+                                call.arguments,
+                                "tools/call",
+                                call.reference,
+                                definition_of(entry.server, *entry.tool)};
         await_approval(
             id, caller, wanted, std::move(denied), std::move(call),
             [this, id, server = wanted.server, tool = wanted.tool](Caller& asker, Call& approved) {
@@ -427,7 +453,13 @@ struct Router::Impl final : connection::CallersWatcher {
         if (decision == policy::Decision::Allow)
             return bring_up_and_send(id, caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
-        const Approvable wanted{request.server, {}, prefix_of(request.server), {}};
+        const Approvable wanted{request.server,
+                                {},
+                                prefix_of(request.server),
+                                "{" + request.params.members + "}",
+                                request.method,
+                                request.reference,
+                                definition_of(request.server)};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id](Caller& asker, ServerRequest& approved) {
                            const auto [now, why] =

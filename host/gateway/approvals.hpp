@@ -1,0 +1,53 @@
+// What of a client's calls its own user is asked, and what that user has approved for the session.
+//
+// Owns:    what was approved. Threads: [loop].
+// Limits:  kMost approvals are kept, the oldest go first; of the arguments as much is shown as the
+//          question's own bounds say.
+// Source:  decisions/0035-what-a-client-is-shown.md; MCP client/elicitation.
+#pragma once
+
+#include "config/config.hpp"
+#include "connection/caller.hpp"
+
+#include <boost/json.hpp>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace patchbay::gateway {
+
+// Whether what is approved can count for more than one request.
+enum class Lasting { Once, Session };
+
+class Approvals {
+public:
+    static constexpr std::size_t kMost = 1'000;
+    using Answer = connection::Caller::Answer;
+    // Puts the form to the user; nothing: nobody can be asked.
+    using Ask = std::function<std::optional<connection::Question>(const boost::json::object& form,
+                                                                  Answer answer)>;
+
+    explicit Approvals(const config::Config& config) : config_(config) {}
+
+    // As Caller::approve.
+    connection::Question approve(const connection::Approvable& wanted, Lasting lasting,
+                                 connection::Caller::Decide decide, const Ask& ask);
+
+private:
+    bool remembers(const std::string& key) const;
+    void remember(std::string key);
+
+    const config::Config& config_;
+    std::deque<std::string> given_;  // from the oldest
+};
+
+// How such a client comes: [gateway] approvals says who approves what no rule allows.
+core::Principal as_configured(core::Principal principal, const config::Config& config);
+
+// The form that is put to the user. Secrets are masked in it, and what nobody would see is shown.
+boost::json::object approval_form(const config::Config& config,
+                                  const connection::Approvable& wanted, Lasting lasting);
+
+}  // namespace patchbay::gateway

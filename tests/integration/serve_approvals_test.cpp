@@ -1,0 +1,94 @@
+// Who approves what a client of `patchbay serve` calls, as [gateway] approvals says.
+#include "integration/mcp_client.hpp"
+
+namespace patchbay::test {
+namespace {
+
+json::value at(const json::object& message, const std::string& pointer) {
+    const json::value whole = message;
+    json::error_code failed;
+    const auto* found = whole.find_pointer(pointer, failed);
+    return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
+}
+
+class ServeApprovals : public ::testing::TestWithParam<bool> {
+protected:
+    ServeApprovals() { home.add_example("x"); }
+    McpClient client(const std::string& capabilities, Words flags) {
+        return McpClient(home, GetParam(), capabilities, std::move(flags));
+    }
+    // What the client's user is shown of a call, and the call's answer after that decision.
+    std::pair<std::string, json::object> decide(McpClient& mcp, json::object call,
+                                                const char* decision) {
+        const json::object given{{"action", "accept"}, {"content", {{"decision", decision}}}};
+        const auto id = mcp.begin("tools/call", call);
+        if (!GetParam()) {
+            const auto asked = mcp.wait_for_method("elicitation/create");
+            mcp.write(json::serialize(
+                json::object{{"jsonrpc", "2.0"}, {"id", asked.at("id")}, {"result", given}}));
+            return {json::serialize(at(asked, "/params/message")), mcp.wait_for(id)};
+        }
+        const auto wanted = mcp.wait_for(id);
+        const auto requests = at(wanted, "/result/inputRequests").as_object();
+        call["inputResponses"] = json::object{{requests.begin()->key(), given}};
+        call["requestState"] = at(wanted, "/result/requestState");
+        return {json::serialize(requests.begin()->value()), mcp.ask("tools/call", call)};
+    }
+    const json::object call{{"name", "mcp__x__echo"}, {"arguments", {{"message", "hi"}}}};
+    Home home;
+};
+INSTANTIATE_TEST_SUITE_P(OfEachEra, ServeApprovals, ::testing::Bool(), [](const auto& modern) {
+    return std::string(modern.param ? "Modern" : "Legacy");
+});
+
+TEST_P(ServeApprovals, TheUserOfTheClientIsAskedOnceForTheSession) {
+    auto mcp = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=ask"});
+    mcp.greet();
+    const auto [shown, answer] = decide(mcp, call, "session");
+    EXPECT_THAT(shown, AllOf(HasSubstr("echo"), HasSubstr("server"), HasSubstr("mcp.json"),
+                             HasSubstr("message:"), HasSubstr("hi")));
+    EXPECT_EQ(text_in(answer), "hi");
+    EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"again"})")), "again");
+}
+
+TEST_P(ServeApprovals, WhoSaysNoIsNotCalledAndWhoCannotBeAskedIsToldTheRule) {
+    auto able = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=ask"});
+    able.greet();
+    const auto refused = decide(able, call, "no").second;
+    EXPECT_EQ(at(refused, "/result/isError"), true);
+    EXPECT_THAT(text_in(refused), HasSubstr("was not approved by client"));
+    auto unable = client("{}", {"--set", "gateway.approvals=ask"});
+    unable.greet();
+    EXPECT_THAT(text_in(unable.call("mcp__x__echo")),
+                HasSubstr("[servers.x.tools] echo = \"allow-always\""));
+}
+
+TEST_P(ServeApprovals, RulesAloneAllowByRules) {
+    auto mcp = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=rules", "--set",
+                                                "servers.x.tools.echo=\"allow-always\""});
+    mcp.greet();
+    EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"hi"})")), "hi");
+    EXPECT_THAT(text_in(mcp.call("mcp__x__add", R"({"a":1,"b":2})")),
+                HasSubstr("needs approval"));
+}
+
+TEST_P(ServeApprovals, AWrittenLevelIsAskedForWhereTheClientApprovesTheRest) {
+    auto mcp = client(R"({"elicitation":{}})",
+                      {"--set", "servers.x.tools.echo=\"require-approval\""});
+    mcp.greet();
+    EXPECT_EQ(text_in(decide(mcp, call, "once").second), "hi");
+    EXPECT_THAT(text_in(mcp.call("mcp__x__add", R"({"a":1,"b":2})")), HasSubstr("3"));
+}
+
+TEST_P(ServeApprovals, WhatACheckoutBringsAndNobodyApprovedIsNotThere) {
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": ")" + example_server() +
+                                R"("}}, "gateway": {"approvals": "client"}})");
+    auto mcp = client("{}", {});
+    mcp.greet();
+    EXPECT_THAT(json::serialize(mcp.ask("tools/list")), Not(HasSubstr("mcp__theirs__")));
+    EXPECT_TRUE(mcp.call("mcp__theirs__echo").contains("error") ||
+                at(mcp.call("mcp__theirs__echo"), "/result/isError") == true);
+}
+
+}  // namespace
+}  // namespace patchbay::test

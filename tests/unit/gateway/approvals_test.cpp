@@ -1,0 +1,249 @@
+// Who approves what a client calls, as [gateway] approvals says: a session before two servers.
+#include "gateway/approvals.hpp"
+#include "session_fixture.hpp"
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::StartsWith;
+
+class ApprovalsTest : public SessionTest {
+protected:
+    const json::object kAble{{"elicitation", json::object()}};
+
+    void approve_by(const char* who) { config.gateway.approvals = who; }
+    void require_approval(const char* tool = "log") {
+        for (auto& spec : specs)
+            if (spec.config.id == "git")
+                spec.config.tools[tool] = config::Level::RequireApproval;
+    }
+    std::size_t calls(const char* id = "git") { return servers.at(id).requests("tools/call").size(); }
+    std::string text(const json::object& answer) {
+        return std::string(at(answer, "/result/content/0/text").as_string());
+    }
+    // The question that a legacy client is asked next, behind `before` of them.
+    json::object asked(std::size_t before = 0) {
+        EXPECT_TRUE(wait([&] { return told("elicitation/create").size() > before; }));
+        return told("elicitation/create").at(before);
+    }
+    void decide(const json::object& question, json::object result) {
+        session().take(json::serialize(json::object{
+            {"jsonrpc", "2.0"}, {"id", question.at("id")}, {"result", std::move(result)}}));
+    }
+    static json::object accepting(const char* decision) {
+        return {{"action", "accept"}, {"content", {{"decision", decision}}}};
+    }
+};
+
+TEST_F(ApprovalsTest, AClientApprovesItselfWhatNobodyWroteALevelFor) {
+    greet(kAble);
+    EXPECT_TRUE(ask(2, "tools/call", kCall).contains("result"));
+    EXPECT_EQ(calls(), 1u);
+    EXPECT_THAT(told("elicitation/create"), IsEmpty());
+}
+
+TEST_F(ApprovalsTest, ALevelThatSomebodyWroteIsAskedForAllTheSame) {
+    require_approval();
+    greet(kAble);
+    say(2, "tools/call", kCall);
+    decide(asked(), accepting("once"));
+    EXPECT_TRUE(answer_to(2).contains("result"));
+    EXPECT_EQ(calls(), 1u);
+}
+
+TEST_F(ApprovalsTest, ALevelThatSomebodyWroteCountsForMoreThanAPattern) {
+    require_approval();
+    permissions.allow = {"mcp__git__*"};
+    greet();
+    const auto refused = ask(2, "tools/call", kCall);
+    EXPECT_EQ(at(refused, "/result/isError"), true);
+    EXPECT_THAT(text(refused), HasSubstr("needs approval"));
+    EXPECT_EQ(calls(), 0u);
+}
+
+TEST_F(ApprovalsTest, AClientThatCannotBeAskedIsToldTheRule) {
+    approve_by("ask");
+    greet();
+    const auto refused = ask(2, "tools/call", kCall);
+    EXPECT_EQ(at(refused, "/result/isError"), true);
+    EXPECT_THAT(text(refused), HasSubstr("[servers.git.tools] log = \"allow-always\""));
+    EXPECT_EQ(calls(), 0u);
+}
+
+TEST_F(ApprovalsTest, ByRulesNobodyIsAsked) {
+    approve_by("rules");
+    require_approval();
+    permissions.allow = {"mcp__github__log"};
+    greet(kAble);
+    EXPECT_THAT(text(ask(2, "tools/call", kCall)), HasSubstr("deni"));
+    EXPECT_TRUE(ask(3, "tools/call", {{"name", "mcp__github__log"}}).contains("result"));
+    EXPECT_EQ(calls("github"), 1u);
+    EXPECT_EQ(calls(), 0u);
+    EXPECT_THAT(told("elicitation/create"), IsEmpty());
+}
+
+TEST_F(ApprovalsTest, WhateverIsNoApprovalRefuses) {
+    approve_by("ask");
+    greet(kAble);
+    const json::object answers[] = {{{"action", "decline"}},
+                                    {{"action", "cancel"}},
+                                    {{"action", "accept"}},
+                                    accepting("no"),
+                                    accepting("yes"),
+                                    {{"action", "decline"}, {"content", {{"decision", "once"}}}}};
+    int id = 2;
+    for (const auto& answer : answers) {
+        say(id, "tools/call", kCall);
+        decide(asked(static_cast<std::size_t>(id - 2)), answer);
+        EXPECT_THAT(text(answer_to(id)), HasSubstr("was not approved by client")) << answer;
+        ++id;
+    }
+    EXPECT_EQ(calls(), 0u);
+}
+
+TEST_F(ApprovalsTest, ASessionsApprovalCountsForThatToolAsLongAsItIsTheSame) {
+    approve_by("ask");
+    greet(kAble);
+    say(2, "tools/call", kCall);
+    decide(asked(), accepting("session"));
+    answer_to(2);
+    ask(3, "tools/call", kCall);
+    EXPECT_EQ(calls(), 2u);
+    EXPECT_EQ(told("elicitation/create").size(), 1u);
+    say(4, "tools/call", {{"name", "mcp__github__log"}});
+    decide(asked(1), accepting("no"));
+    answer_to(4);
+    auto changed = std::make_shared<catalogue::Listing>(*catalogue->listings().at("git"));
+    changed->tools.at(0).others = R"("title":"Sends it all away")";
+    catalogue->publish("git", changed);
+    say(5, "tools/call", kCall);
+    decide(asked(2), accepting("no"));
+    answer_to(5);
+    EXPECT_EQ(calls(), 2u);
+}
+
+TEST_F(ApprovalsTest, AModernClientIsAskedByTheAnswerToItsCall) {
+    approve_by("ask");
+    const auto wanted = ask_modern(1, "tools/call", kCall);
+    ASSERT_EQ(at(wanted, "/result/resultType"), "input_required") << wanted;
+    EXPECT_EQ(calls(), 0u);
+    const auto requests = at(wanted, "/result/inputRequests").as_object();
+    ASSERT_EQ(requests.size(), 1u);
+    auto again = kCall;
+    again["inputResponses"] = json::object{{requests.begin()->key(), accepting("once")}};
+    again["requestState"] = at(wanted, "/result/requestState");
+    EXPECT_TRUE(at(ask_modern(2, "tools/call", again), "/result").is_object());
+    EXPECT_EQ(calls(), 1u);
+    EXPECT_EQ(at(ask_modern(3, "tools/call", again), "/error/code"), -32602) << "once";
+    EXPECT_EQ(calls(), 1u);
+}
+
+TEST_F(ApprovalsTest, ListsNeedNoneAndReadingDoes) {
+    approve_by("ask");
+    offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    offer("git", "resources/read", {{"contents", json::array()}});
+    greet(kAble);
+    EXPECT_THAT(json::serialize(ask(2, "resources/list")), HasSubstr("a:1"));
+    EXPECT_TRUE(ask(3, "logging/setLevel", {{"level", "error"}}).contains("result"));
+    EXPECT_THAT(told("elicitation/create"), IsEmpty());
+    say(4, "resources/read", {{"uri", "a:1"}});
+    const auto question = asked();
+    EXPECT_THAT(std::string(at(question, "/params/message").as_string()),
+                AllOf(HasSubstr("resources/read"), HasSubstr("a:1")));
+    decide(question, accepting("once"));
+    EXPECT_TRUE(answer_to(4).contains("result"));
+}
+
+TEST_F(ApprovalsTest, ACallThatIsCancelledWithdrawsItsQuestion) {
+    approve_by("ask");
+    greet(kAble);
+    say(2, "tools/call", kCall);
+    const auto question = asked();
+    session().take(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+    ASSERT_TRUE(wait([&] { return !told("notifications/cancelled").empty(); }));
+    EXPECT_EQ(at(told("notifications/cancelled")[0], "/params/requestId"), question.at("id"));
+    decide(question, accepting("once"));
+    ask(3, "ping");
+    EXPECT_EQ(calls(), 0u);
+}
+
+connection::Approvable wanting(const std::string& arguments, const std::string& tool = "log") {
+    connection::Approvable wanted;
+    wanted.server = "git";
+    wanted.tool = tool;
+    wanted.public_name = "mcp__git__log";
+    wanted.arguments = arguments;
+    return wanted;
+}
+std::string message_of(const connection::Approvable& wanted) {
+    config::Config config;
+    config::Server server;
+    server.id = "git";
+    server.transport = "stdio";
+    server.place = {config::Scope::User, "mcp.json", 7, 1};
+    config.servers.push_back(server);
+    return std::string(
+        approval_form(config, wanted, Lasting::Session).at("message").as_string());
+}
+
+TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
+    const auto message = message_of(wanting(R"({"path":"/srv/a","n":1})"));
+    EXPECT_THAT(message, StartsWith("May the tool \"log\" be sent to server \"git\"?\n"));
+    EXPECT_THAT(message, HasSubstr("Server: git (stdio, user config mcp.json:7:1)\n"));
+    EXPECT_THAT(message, HasSubstr("Arguments:\n  path: \"/srv/a\"\n  n: 1"));
+    EXPECT_THAT(message_of(wanting("")), HasSubstr("Without arguments."));
+}
+
+TEST(ApprovalForm, MasksSecretsShowsWhatNobodyWouldSeeAndFoldsWhatIsLong) {
+    const auto message = message_of(wanting(
+        R"({"api_key":"hush-hush","headers":{"Authorization":"Bearer hush"},)"
+        R"("text":"a\u001b[2Jb\u202ec\nd","long":")" +
+        std::string(5'000, 'x') + R"("})"));
+    EXPECT_THAT(message, Not(HasSubstr("hush")));
+    EXPECT_THAT(message, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(message, Not(HasSubstr("\xe2\x80\xae")));
+    EXPECT_THAT(message, AllOf(HasSubstr("\\u001b"), HasSubstr("bytes in all")));
+    EXPECT_LT(message.size(), 2'000u);
+}
+
+TEST(ApprovalForm, ArgumentsThatMayMeanTwoThingsAreShownAsWritten) {
+    EXPECT_THAT(message_of(wanting(R"({"path":"/etc/passwd","path":"/srv/a"})")),
+                AllOf(HasSubstr("as written"), HasSubstr("/etc/passwd"), HasSubstr("/srv/a")));
+}
+
+TEST(ApprovalForm, OffersTheSessionWhereThereIsOne) {
+    const auto decisions = [](Lasting lasting) {
+        const json::value form = approval_form({}, wanting("{}"), lasting);
+        return json::serialize(
+            form.at("requestedSchema").at("properties").at("decision").at("enum"));
+    };
+    EXPECT_EQ(decisions(Lasting::Session), R"(["once","session","no"])");
+    EXPECT_EQ(decisions(Lasting::Once), R"(["once","no"])");
+}
+
+TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
+    config::Config config;
+    config.gateway.approvals = "ask";
+    Approvals approvals(config);
+    std::size_t questions = 0;
+    const auto approve = [&](std::size_t i) {
+        approvals.approve(wanting("{}", "t" + std::to_string(i)), Lasting::Session, [](auto) {},
+                          [&](const auto&, auto answer) {
+                              ++questions;
+                              answer(json::object{{"action", "accept"},
+                                                  {"content", {{"decision", "session"}}}});
+                              return connection::Question();
+                          });
+    };
+    for (std::size_t i = 0; i <= Approvals::kMost; ++i) approve(i);
+    EXPECT_EQ(questions, Approvals::kMost + 1);
+    approve(Approvals::kMost);
+    EXPECT_EQ(questions, Approvals::kMost + 1);
+    approve(0);
+    EXPECT_EQ(questions, Approvals::kMost + 2);
+}
+
+}  // namespace
+}  // namespace patchbay::gateway
