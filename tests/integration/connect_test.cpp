@@ -41,8 +41,6 @@ protected:
 
     Home home;
     const std::string program = built("bin/patchbay");
-    const std::string entry =
-        "{\n      \"command\": \"" + program + "\",\n      \"args\": [\"serve\"]\n    }";
 };
 
 struct Known {
