@@ -23,6 +23,13 @@ struct Member {
 
 enum class Watched { None, Method, ResultType, IsError };
 
+// The parser leaves its fast path at the first escape of a string, for the rest of it. So a message
+// that has any is read from a copy in which this stands in their place: at home in every string, and
+// nowhere else.
+constexpr char kStandIn = '\x7f';
+constexpr std::size_t kLeastCopied = 256, kMostCopied = 4u << 20;
+constexpr std::size_t kRoomKept = 256u << 10;  // of the copy
+
 // Notes top-level keys by their address in the input and the few scalars that routing reads.
 struct Scan {
     // basic_parser asks its handler; the message's own size and depth are the bounds.
@@ -39,6 +46,7 @@ struct Scan {
     bool top_is_object = false;
     bool escaped_key = false;
     bool key_in_parts = false;
+    bool is_copy = false;    // `input` has kStandIn for what was escaped
     bool in_result = false;  // the current top-level member is `result`
     Watched watched = Watched::None;
     std::string method;
@@ -63,12 +71,13 @@ struct Scan {
         key_in_parts = true;
         return true;
     }
-    bool on_key(string_view key, std::size_t, error_code&) {
+    bool on_key(string_view key, std::size_t, error_code& error) {
         // The parser hands on a key that has an escape from a buffer of its own, and perhaps in
         // parts: no address in the input tells where its value begins.
         const bool whole = !std::exchange(key_in_parts, false) && key.data() >= input.data() &&
                            key.data() + key.size() <= input.data() + input.size();
         watched = Watched::None;
+        if ((depth == 1 || (depth == 2 && in_result)) && !is_clear(key, error)) return false;
         if (depth == 1) {
             if (!whole) escaped_key = true;
             keys->push_back({key.data(), key.size()});
@@ -80,8 +89,10 @@ struct Scan {
         }
         return true;
     }
-    bool on_string_part(string_view text, std::size_t, error_code&) { return take(text); }
-    bool on_string(string_view text, std::size_t, error_code&) { return take(text); }
+    bool on_string_part(string_view text, std::size_t, error_code& error) {
+        return take(text, error);
+    }
+    bool on_string(string_view text, std::size_t, error_code& error) { return take(text, error); }
     bool on_number_part(string_view, error_code&) { return true; }
     bool on_int64(std::int64_t, string_view, error_code&) { return true; }
     bool on_uint64(std::uint64_t, string_view, error_code&) { return true; }
@@ -95,7 +106,14 @@ struct Scan {
     bool on_comment(string_view, error_code&) { return true; }
 
 private:
-    bool take(string_view text) {
+    // What counts by its letters is not to be read from a copy without them.
+    bool is_clear(string_view text, error_code& error) const {
+        if (!is_copy || text.find(kStandIn) == string_view::npos) return true;
+        error = json::error::syntax;  // any: it is read again
+        return false;
+    }
+    bool take(string_view text, error_code& error) {
+        if (watched != Watched::None && !is_clear(text, error)) return false;
         if (watched == Watched::Method) method.append(text.data(), text.size());
         if (watched == Watched::ResultType) result_type.append(text.data(), text.size());
         return true;
@@ -135,32 +153,94 @@ Error syntax_error(const json::error_code& error, std::size_t offset, std::strin
             "message is not valid JSON: " + error.message() + " at byte " + std::to_string(offset)};
 }
 
+std::optional<unsigned> code_unit(std::string_view escape) {
+    unsigned unit = 0;
+    if (escape.size() < 6 || !escape.starts_with("\\u")) return {};
+    const auto [end, error] = std::from_chars(escape.data() + 2, escape.data() + 6, unit, 16);
+    return error == std::errc() && end == escape.data() + 6 ? std::optional(unit) : std::nullopt;
+}
+
+// Of the escape that a text begins with, a pair of surrogates being one; 0: it is none.
+std::size_t escape_size(std::string_view text) {
+    constexpr std::string_view kShort = "\"\\/bfnrt";
+    if (text.size() > 1 && kShort.find(text[1]) != kShort.npos) return 2;
+    const auto unit = code_unit(text);
+    if (!unit) return 0;
+    if (*unit < 0xd800 || *unit > 0xdfff) return 6;
+    const auto low = *unit < 0xdc00 ? code_unit(text.substr(6)) : std::nullopt;
+    return low && *low >= 0xdc00 && *low <= 0xdfff ? 12 : 0;
+}
+
+// False: there is nothing to copy, or one of its escapes is for the parser to judge.
+bool copy_without_escapes(std::string_view text, std::string& copy) {
+    if (text.size() < kLeastCopied || text.size() > kMostCopied) return false;
+    auto at = text.find('\\');
+    if (at == text.npos) return false;
+    copy.assign(text);
+    for (; at != text.npos; at = text.find('\\', at)) {
+        const auto size = escape_size(text.substr(at));
+        if (size == 0) return false;
+        std::fill_n(copy.data() + at, size, kStandIn);
+        at += size;
+    }
+    return true;
+}
+
+// `used`: up to where it is what it should be.
+json::error_code run_parser(std::string_view text, std::size_t depth, Scan& scan,
+                            std::size_t& used) {
+    scan.keys->clear();
+    json::parse_options options;
+    options.max_depth = depth;
+    json::basic_parser<Scan> parser(options);
+    parser.handler() = scan;
+    parser.handler().input = text;
+    json::error_code error;
+    used = parser.write_some(false, text.data(), text.size(), error);
+    if (!error && used < text.size()) error = json::error::extra_data;
+    scan = std::move(parser.handler());
+    return error;
+}
+
+// The same of a copy without escapes. False: the text itself has to be read.
+bool run_on_copy(std::string_view text, std::size_t depth, Scan& scan) {
+    static thread_local std::string copy;
+    bool done = false;
+    if (copy_without_escapes(text, copy)) {
+        Scan found = scan;
+        found.is_copy = true;
+        std::size_t used = 0;
+        done = !run_parser(copy, depth, found, used) && !found.escaped_key;
+        if (done) {
+            for (auto& key : *found.keys)
+                key = text.substr(static_cast<std::size_t>(key.data() - copy.data()), key.size());
+            scan = std::move(found);
+        }
+    }
+    if (copy.capacity() > kRoomKept) std::string().swap(copy);
+    return done;
+}
+
 // The members are good until the next scan of this thread.
 Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_t depth,
                                                Scan& scan) {
     // Every message comes through here: the room for its members is kept.
     static thread_local std::vector<std::string_view> keys;
     static thread_local std::vector<Member> members;
-    keys.clear();
-    json::parse_options options;
-    options.max_depth = depth;
-    json::basic_parser<Scan> parser(options);
-    Scan& handler = parser.handler();
-    handler.input = text;
-    handler.keys = &keys;
-    json::error_code error;
-    const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
-    if (!error && used < text.size()) error = json::error::extra_data;
-    if (error) return syntax_error(error, used, text);
-    if (!handler.top_is_object) {
+    scan.keys = &keys;
+    if (!run_on_copy(text, depth, scan)) {
+        std::size_t used = 0;
+        if (const auto error = run_parser(text, depth, scan, used))
+            return syntax_error(error, used, text);
+    }
+    if (!scan.top_is_object) {
         return Error{ErrorCode::Protocol, "message is not a JSON object"};
     }
-    if (handler.escaped_key) {
+    if (scan.escaped_key) {
         return Error{ErrorCode::Protocol, "message has an escaped top-level key"};
     }
     const auto body = trim(text);
     cut_members(body.substr(1, body.size() - 2), keys, members);
-    scan = std::move(handler);
     return &members;
 }
 

@@ -255,6 +255,43 @@ TEST(RpcErrors, AreReadWithTheirData) {
               std::numeric_limits<std::int64_t>::min());
 }
 
+// Long messages are read in another way than short ones.
+TEST(Envelope, WhatIsEscapedMeansTheSameInAMessageOfAnyLength) {
+    const std::string room(1'000, ' ');
+    const auto read = [](const std::string& text) {
+        const auto envelope = parse_envelope(text);
+        if (!envelope) return std::string("refused");
+        return "kind " + std::to_string(static_cast<int>(envelope->kind)) + " " + envelope->method +
+               " result " + std::string(envelope->result) + " type " +
+               std::to_string(static_cast<int>(envelope->result_type)) +
+               (envelope->is_error ? " is error" : "");
+    };
+    for (const std::string rest :
+         {R"("result":{"a":"line\nline \"q\" \\ \/ \u00e9 \ud83d\ude00 ü"}})",
+          R"("result":{"a":"\n","isError":true}})",
+          R"("result":{"\u0069sError":true,"a":"\n"}})",
+          R"("result":{"resultType":"input\u005frequired"}})",
+          R"("result":{"resultType":"\n"}})",
+          R"("method":"a\u002fb","params":{"\n":1}})",
+          R"("\u0072esult":{"a":"\n"}})",
+          R"("result":{"a":"\ud83d"}})",
+          R"("result":{"a":"\ude00"}})",
+          R"("result":{"a":"\x"}})",
+          R"("result":{"a":"\u12"}})",
+          R"("result":{"a":"\u-123"}})",
+          R"("result":{"a":tr\ue}})",
+          R"("result":{"a":1\n}})",
+          R"("result":[\"a"]})",
+          R"("result":{"a":"\"}})",
+          R"("result":{"a":"\)",
+          "\"result\":{\"a\":\"\x7f\\n\"}}",
+          "\"result\":{\"\x7f\":1,\"isError\":true,\"b\":\"\\n\"}}",
+          "\"result\":{\"a\":\"\\n\n\"}}"}) {
+        const auto text = R"({"jsonrpc":"2.0","id":1,)" + rest;
+        EXPECT_EQ(read(text + room), read(text)) << text;
+    }
+}
+
 TEST(PartsOfAValue, AreTheBytesThatTheyAre) {
     using Parts = std::vector<std::string>;
     const auto items = [](std::string_view array) {
