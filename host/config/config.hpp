@@ -103,7 +103,8 @@ struct Server {
     std::optional<std::chrono::milliseconds> idle_timeout;
     unsigned warm = 0;              // connections that are kept ready for callers to come: 0 or 1
     std::string protocol = "auto";  // or one revision
-    std::vector<std::string> fallback;  // transports tried in order
+    std::vector<std::string> fallback;         // transports tried in order
+    std::vector<std::string> forward_headers;  // of clients' requests; in lower case
     bool required = false;
     bool restart = true;
 

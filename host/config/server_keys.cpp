@@ -1,3 +1,4 @@
+#include "config/forwarded_headers.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
 
@@ -120,6 +121,8 @@ const std::array kServerKeys = {
     ServerKey{"warm", kNo, [](S& s, N v) { return take_warm(s.warm, v); }},
     ServerKey{"protocol", kNo, [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); }},
     ServerKey{"fallback", kNo, [](S& s, N v) { return take_transports(s.fallback, v); }},
+    ServerKey{"forward_headers", kNo,
+              [](S& s, N v) { return take_forwarded_headers(s.forward_headers, v); }},
     ServerKey{"required", kNo, [](S& s, N v) { return take_flag(s.required, v); }},
     ServerKey{"restart", kNo, [](S& s, N v) { return take_flag(s.restart, v); }},
 };

@@ -191,6 +191,7 @@ json::object to_json(const Server& server) {
     if (server.warm > 0) out["warm"] = server.warm;
     if (server.protocol != "auto") out["protocol"] = server.protocol;
     if (!server.fallback.empty()) out["fallback"] = texts(server.fallback);
+    if (!server.forward_headers.empty()) out["forward_headers"] = texts(server.forward_headers);
     if (server.required) out["required"] = true;
     if (!server.restart) out["restart"] = false;
     return out;

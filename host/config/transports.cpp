@@ -1,5 +1,6 @@
 // What can only be said once plugins are known: whether a transport exists and what it reads.
 #include "config/compile.hpp"
+#include "config/forwarded_headers.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"
 #include "config/merge.hpp"
@@ -265,6 +266,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                 return false;
             }
         }
+        if (const auto vain = without_vain_headers(server); !vain.empty())
+            checker.warn(server, "forward_headers", vain);
         if (const auto [key, lost] = lost_token(server, config); !key.empty()) {
             checker.warn(server, key, lost);
             server.bearer_token_env_var.clear();  // nothing asks for it, or says that there is one

@@ -29,6 +29,10 @@ void ConnectionPool::apply(std::vector<registry::ServerSpec> wanted) {
 void ConnectionPool::move_to(const std::vector<registry::ServerSpec>& wanted) {
     const auto change = registry::difference(specs_, wanted);
     specs_ = wanted;
+    std::set<std::string> forwarded;
+    for (const auto& spec : specs_)
+        forwarded.insert(spec.config.forward_headers.begin(), spec.config.forward_headers.end());
+    forwarded_headers_.assign(forwarded.begin(), forwarded.end());
     // In this same turn: a call must not find a tool by a definition that does not hold any more.
     if (auto* catalogue = context_.catalogue) {
         for (const auto& id : change.gone) catalogue->forget(id);

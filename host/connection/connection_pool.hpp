@@ -53,6 +53,9 @@ public:
     // What every server is told from its next handshake on that its clients can do.
     void offer(boost::json::object capabilities);
 
+    // Names of clients' headers that go on to one of them at least; in lower case, each once.
+    const std::vector<std::string>& forwarded_headers() const { return forwarded_headers_; }
+
     core::Loop& loop() const;              // the one all of them run on
     const core::Limits& limits() const;    // as they have them
     std::vector<std::string> ids() const;  // sorted
@@ -72,6 +75,7 @@ private:
     Context context_;
     StartQueue local_, remote_;  // apart: a remote server that hangs never holds a local one back
     std::vector<registry::ServerSpec> specs_;
+    std::vector<std::string> forwarded_headers_;             // of all of them
     std::optional<std::vector<registry::ServerSpec>> next_;  // not applied yet
     bool applying_ = false;
     Departures departures_;

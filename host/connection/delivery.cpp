@@ -4,6 +4,8 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
+#include <algorithm>
+
 namespace patchbay::connection {
 
 namespace {
@@ -50,9 +52,25 @@ std::string Delivery::words_of(const PendingRequest& entry) const {
     return protocol::request(wire_id, asked.method, params, own);
 }
 
+// A header of the message stands in place of one of that name that the transport has from us, so that a
+// client must not bring one that our credentials are in.
+void Delivery::forward(const Request& request, std::vector<plugin::Header>& headers) const {
+    const auto ours = parts_.credentials.all();
+    for (const auto& [name, value] : *request.client_headers) {
+        const auto& names = parts_.server.forward_headers;
+        const bool named = std::find(names.begin(), names.end(), name) != names.end();
+        const bool taken = std::any_of(ours.begin(), ours.end(), [&, &key = name](const auto& own) {
+            return core::lower(own.name) == key;
+        });
+        if (named && !taken) headers.push_back({name, value});
+    }
+}
+
 Result<void> Delivery::headers_for(const Request& request,
                                    std::vector<plugin::Header>& headers) const {
-    if (!parts_.link.takes_headers() || !parts_.link.modern(request.method)) return {};
+    if (!parts_.link.takes_headers()) return {};
+    if (request.client_headers) forward(request, headers);
+    if (!parts_.link.modern(request.method)) return {};
     const auto add = [&](std::vector<protocol::MessageHeader> made) {
         for (auto& header : made)
             headers.push_back({std::move(header.name), std::move(header.value), false, false});

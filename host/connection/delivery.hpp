@@ -41,6 +41,7 @@ protected:
 class Delivery final : private OutboxOwner {
 public:
     struct Parts {
+        const config::Server& server;
         const Credentials& credentials;
         const ToolList& tools;
         Link& link;
@@ -67,6 +68,7 @@ public:
 
 private:
     std::string words_of(const PendingRequest& entry) const;
+    void forward(const Request& request, std::vector<plugin::Header>& headers) const;
     Result<void> headers_for(const Request& request, std::vector<plugin::Header>& headers) const;
     void on_queued(RequestId exchange, std::uint64_t place) override;
     void on_leaving(RequestId exchange) override;

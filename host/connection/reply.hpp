@@ -9,12 +9,15 @@
 #include "core/loop.hpp"
 #include "core/result.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/http_headers.hpp"
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::connection {
 
@@ -34,6 +37,10 @@ struct Progress {
 };
 using ProgressHandler = std::function<void(const Progress&)>;
 
+// Headers that a client's HTTP request came with, by names in lower case, as far as the configuration of
+// any server names them; null: none.
+using ClientHeaders = std::shared_ptr<const std::vector<protocol::MessageHeader>>;
+
 struct Request {
     std::string method;
     protocol::Params params;               // raw; the era's `_meta` is added on the way out
@@ -43,6 +50,7 @@ struct Request {
     Reference reference = 0;
     // Raw: what a modern server is told of its client; empty: what it is told of all.
     std::string capabilities = {};
+    ClientHeaders client_headers = {};
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

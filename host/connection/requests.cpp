@@ -26,8 +26,10 @@ Requests::Requests(core::Loop& loop, const Terms& terms, const Parts& parts)
       limits_(terms.limits),
       parts_(parts),
       pending_(loop, [this](RequestId id) { expired(id); }),
-      delivery_(loop, limits_,
-                {parts.credentials, parts.tools, parts.link, pending_, *this, parts.loss}) {}
+      delivery_(
+          loop, limits_,
+          {parts.server, parts.credentials, parts.tools, parts.link, pending_, *this, parts.loss}) {
+}
 
 RequestId Requests::refuse(Error error, ReplyHandler&& handler) {
     loop_.defer([handler = std::move(handler), error = parts_.name.named(std::move(error))] {

@@ -36,6 +36,8 @@ struct ClientRequest {
     service::Operation operation{};       // that it waits for instead
     std::string outcome{};                // raw `"result":...` or `"error":...`; empty: none yet
     std::optional<std::int64_t> error{};  // its code, where it is one
+    connection::ClientHeaders client_headers{};
+    core::Clock::time_point begun{};
 
     bool modern() const { return meta.era == protocol::Era::Modern; }
     // Whether that server, of `ids`, may be busy with it.

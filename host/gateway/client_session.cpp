@@ -4,8 +4,10 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "gateway/client_abilities.hpp"
+#include "gateway/request_log.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/raw_json.hpp"
+#include "protocol/trace_context.hpp"
 
 #include <algorithm>
 #include <set>
@@ -67,23 +69,26 @@ ClientSession::~ClientSession() {
     for (const auto number : requests_.numbers()) cancel(number, "the client has gone");
 }
 
-void ClientSession::take(std::string_view message, Route from) {
+void ClientSession::take(std::string_view message, Route from, const CarriedHead& with) {
     const auto depth = servers_.connections().limits().json_depth;
     // Of that one revision alone; the answers go out one by one.
     if (revision_ == "2025-03-26" && message.starts_with('[')) {
         const auto batch = protocol::split_batch(message, ClientRequests::kMost, depth);
         if (!batch)
             return out_.answer(error_answer({}, kInvalidRequest, batch.error().message), from);
-        for (const auto each : *batch) take_one(each, from);
+        for (const auto each : *batch) take_one(each, from, with);
         return;
     }
-    take_one(message, from);
+    take_one(message, from, with);
 }
 
-void ClientSession::take_one(std::string_view message, Route from) {
+void ClientSession::take_one(std::string_view message, Route from, const CarriedHead& with) {
     const auto depth = servers_.connections().limits().json_depth;
-    const auto incoming = read_incoming(message, depth);
-    if (incoming) return take(*incoming, from);
+    auto incoming = read_incoming(message, depth);
+    if (incoming) {
+        incoming->carried = with;
+        return take(*incoming, from);
+    }
     const bool json = core::parse_json(message, {.depth = depth}).has_value();
     out_.answer(error_answer({}, json ? kInvalidRequest : kParseError, incoming.error().message),
                 from);
@@ -117,7 +122,7 @@ void ClientSession::refuse_meta(const Incoming& message, Route from) {
 }
 
 void ClientSession::take_request(const Incoming& message, Route from) {
-    const auto& [envelope, params, unreadable, meta] = message;
+    const auto& [envelope, params, unreadable, meta, carried] = message;
     const std::string id(envelope.id);
     const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
         out_.answer(error_answer(raw_id, code, why), from);
@@ -137,7 +142,12 @@ void ClientSession::take_request(const Incoming& message, Route from) {
             id, kInvalidParams,
             "neither \"initialize\" has begun a session, nor does the request's _meta name its "
             "revision (\"io.modelcontextprotocol/protocolVersion\")");
-    begin({id, envelope.method, meta, from}, params);
+    ClientRequest request{id, envelope.method, meta, from};
+    if (!carried.trace.empty())
+        request.meta.relayed = protocol::with_trace(meta.relayed, carried.trace);
+    request.client_headers = carried.headers;
+    request.begun = servers_.connections().loop().now();
+    begin(std::move(request), params);
 }
 
 void ClientSession::begin(ClientRequest request, const protocol::Params& params) {
@@ -452,6 +462,8 @@ void ClientSession::pass_on(RequestNumber number, Result<connection::Reply> repl
 // Once its client waits for it; until it asks again the outcome is kept.
 void ClientSession::settle(RequestNumber number, const Outcome& outcome) {
     auto& request = *requests_.find(number);
+    if (request.call == 0)
+        log_own_answer(principal(), request, outcome, servers_.connections().loop().now());
     request.call = 0;
     if (request.id.empty()) {
         request.outcome = outcome.text();

@@ -46,8 +46,9 @@ public:
                   std::string version);
     ~ClientSession() override;
 
-    void take(std::string_view message, Route from = 0);  // one that has come, whole
-    void take(const Incoming& message, Route from);       // the same, where it was read before
+    // One that has come, whole; `with`: what of the head that brought it goes on.
+    void take(std::string_view message, Route from = 0, const CarriedHead& with = {});
+    void take(const Incoming& message, Route from);  // the same, where it was read before
     // No message can be read out of what has come.
     void take_unreadable(const Error& why);
     // Nobody waits for answers by that route any more.
@@ -69,7 +70,7 @@ public:
     void end_streams();
 
 private:
-    void take_one(std::string_view message, Route from);
+    void take_one(std::string_view message, Route from, const CarriedHead& with);
     void take_request(const Incoming& message, Route from);
     void take_notification(const protocol::Envelope& envelope, Route from);
     void take_answer(const protocol::Envelope& envelope);

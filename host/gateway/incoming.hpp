@@ -5,6 +5,7 @@
 // Errors:  those of parse_envelope(); of params that cannot be read `unreadable` says why.
 #pragma once
 
+#include "gateway/carried_head.hpp"
 #include "gateway/request_meta.hpp"
 #include "protocol/envelope.hpp"
 
@@ -19,6 +20,7 @@ struct Incoming {
     protocol::Params params = {};
     std::optional<Error> unreadable = {};
     RequestMeta meta = {};
+    CarriedHead carried = {};  // by who received it
 };
 
 Result<Incoming> read_incoming(std::string_view message, std::size_t depth);

@@ -105,6 +105,7 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
     call.meta = request.meta.relayed;
     call.reference = number;
     call.capabilities = request.capabilities;
+    call.client_headers = request.client_headers;
     if (!request.meta.progress_token.empty())
         call.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
@@ -228,6 +229,7 @@ void Operations::ask(RequestNumber number, const std::string& server, std::strin
     router::ServerRequest asked{server, request.method, {std::move(members), request.meta.relayed}};
     asked.reference = number;
     asked.capabilities = request.capabilities;
+    asked.client_headers = request.client_headers;
     if (!request.meta.progress_token.empty())
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);

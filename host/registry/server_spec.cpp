@@ -114,6 +114,8 @@ std::vector<Part> parts_of_conduct(const config::Server& server) {
     // Left out where they say nothing, so that what was remembered before they were known still fits.
     if (server.idle_timeout) parts.push_back({"idle_timeout", server.idle_timeout->count()});
     if (server.warm > 0) parts.push_back({"warm", server.warm});
+    if (const auto& names = server.forward_headers; !names.empty())
+        parts.push_back({"forward_headers", json::array(names.begin(), names.end())});
     sort(parts);
     return parts;
 }

@@ -24,7 +24,8 @@ std::unique_ptr<Record> Recorder::begin(const connection::Caller& caller, std::s
                                         std::string_view name, std::string_view server) const {
     if (!wanted()) return {};
     auto record = std::make_unique<Record>();
-    record->who = core::to_string(caller.principal());
+    if (core::log::enabled(core::log::Level::Debug))
+        record->who = core::to_string(caller.principal());
     record->method = method;
     record->name = name;
     record->server = server;

@@ -14,7 +14,8 @@
 namespace patchbay::router {
 
 struct Record {
-    std::string who, method;
+    std::string who;  // for the log; empty where it has no such line
+    std::string method;
     std::string name{};            // public, of a tool; as it was asked for
     std::string server{}, tool{};  // as those of core::EndedRequest
     core::Clock::time_point begun{};

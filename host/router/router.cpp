@@ -242,7 +242,8 @@ struct Router::Impl final : connection::CallersWatcher {
                                     std::move(call.on_progress),
                                     call.begun,
                                     call.reference,
-                                    std::move(call.capabilities)};
+                                    std::move(call.capabilities),
+                                    std::move(call.client_headers)};
         auto& members = request.params.members;
         members.reserve(entry.quoted_name.size() + call.arguments.size() + call.members.size() +
                         32);
@@ -318,6 +319,7 @@ struct Router::Impl final : connection::CallersWatcher {
         call.on_progress = std::move(request.on_progress);
         call.reference = request.reference;
         call.capabilities = std::move(request.capabilities);
+        call.client_headers = std::move(request.client_headers);
         const auto* known = finder.index().find_raw(request.server, tool);
         const auto name = finder.index().public_name(request.server, tool);
         if (auto hidden = finder.not_shown(caller, name))
@@ -398,7 +400,7 @@ struct Router::Impl final : connection::CallersWatcher {
         flights.send(id, caller, target,
                      {ping ? "server/discover" : method, std::move(request.params), request.timeout,
                       std::move(request.on_progress), request.begun, request.reference,
-                      std::move(request.capabilities)});
+                      std::move(request.capabilities), std::move(request.client_headers)});
     }
 
     // It may be sent: at once, or when the server is there, and then by the rules that hold by then;

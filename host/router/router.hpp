@@ -39,6 +39,7 @@ struct Call {
     std::string members;  // raw members of the params besides name, arguments and `_meta`
     connection::Reference reference = 0;
     std::string capabilities = {};  // as those of a connection::Request
+    connection::ClientHeaders client_headers = {};
 };
 
 // Anything that can be asked of one server. tools/call with the server's own name of a tool is
@@ -52,6 +53,7 @@ struct ServerRequest {
     std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
     connection::Reference reference = 0;
     std::string capabilities = {};  // as those of a connection::Request
+    connection::ClientHeaders client_headers = {};
 };
 
 struct ListedTool {

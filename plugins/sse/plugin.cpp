@@ -7,7 +7,7 @@
 namespace {
 
 constexpr auto kTransport = patchbay::sdk::transport_table<patchbay::sse::SseTransport>(
-    "sse", sse_schema, PATCHBAY_CAP_CREDENTIALS);
+    "sse", sse_schema, PATCHBAY_CAP_CREDENTIALS | PATCHBAY_CAP_HEADERS);
 constexpr auto kLibrary =
     patchbay::sdk::Library<patchbay::net::ThreadedPlugin>("dev.patchbay.sse", "0.1.0")
         .provides(kTransport)

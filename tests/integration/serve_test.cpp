@@ -106,6 +106,19 @@ TEST_P(Serve, TellsTheProgressOfACallByTheTokenOfItsClient) {
     EXPECT_EQ(mcp.count("notifications/progress"), 2u);
 }
 
+TEST_P(Serve, ATraceContextReachesTheServerAsItsClientWroteIt) {
+    const auto input = home.add_recorded("x", {"--era", GetParam().server});
+    const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+    auto mcp = client();
+    mcp.greet();
+    mcp.ask("tools/call",
+            {{"name", "mcp__x__echo"},
+             {"arguments", {{"message", "hi"}}},
+             {"_meta", {{"traceparent", parent}, {"tracestate", "a=1"}, {"baggage", "k=v"}}}});
+    EXPECT_TRUE(wait_for_file(
+        input, "\"traceparent\":\"" + parent + "\",\"tracestate\":\"a=1\",\"baggage\":\"k=v\""));
+}
+
 TEST_P(Serve, ACancelledCallIsEndedAtItsServerAndNotAnswered) {
     const auto input = home.add_recorded("x", {"--era", GetParam().server});
     auto mcp = client();

@@ -28,7 +28,8 @@ struct NoCredentials final : connection::CredentialSource {
         plugin::AuthenticatorEvents&) override {
         return Error{ErrorCode::Internal, "nobody signs in"};
     }
-    std::optional<std::string> variable(const std::string&) const override { return {}; }
+    std::optional<std::string> variable(const std::string&) const override { return token; }
+    std::optional<std::string> token;  // that any variable holds
 };
 
 // Forgets, unless the test wants it to remember.

@@ -73,7 +73,7 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
     stream.since = stream.said = used_;
     stream.taking = true;
     if (stream.batch)
-        session_.take(body, route);
+        session_.take(body, route, posted.message.carried);
     else
         session_.take(posted.message, route);
     stream.taking = false;

@@ -1,6 +1,7 @@
 #include "gateway/http/http_gateway.hpp"
 
 #include "gateway/answers.hpp"
+#include "gateway/http/head_reader.hpp"
 
 #include <algorithm>
 
@@ -102,6 +103,11 @@ void HttpGateway::post(const Visited& visit) {
                             });
     if (const auto* refused = std::get_if<HttpRefusal>(&read))
         return refuse(*visit->exchange, *refused);
+    auto carried =
+        read_carried_head(visit->request, parts_.servers.connections().forwarded_headers());
+    if (const auto* refused = std::get_if<HttpRefusal>(&carried))
+        return refuse(*visit->exchange, *refused);
+    std::get<Posted>(read).message.carried = std::get<CarriedHead>(std::move(carried));
     const auto posted = std::make_shared<const Posted>(std::get<Posted>(std::move(read)));
     const auto serve = [this, visit, posted, too_many](HttpClient& client) {
         if (client.session().full() && posted->kind != Posted::Kind::Other)

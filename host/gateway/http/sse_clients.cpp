@@ -2,6 +2,7 @@
 
 #include "core/random.hpp"
 #include "gateway/answers.hpp"
+#include "gateway/http/head_reader.hpp"
 #include "protocol/compose.hpp"
 
 #include <algorithm>
@@ -50,7 +51,9 @@ public:
                           {"X-Accel-Buffering", "no"}});
         write("event: endpoint\ndata: " + endpoint + "\n\n");
     }
-    void take(std::string_view message) { session_.take(message); }
+    void take(std::string_view message, const CarriedHead& with) {
+        session_.take(message, 0, with);
+    }
     void tick(core::Clock::time_point now) {
         if (now - said_ > kKeepAlive) write(":\n\n");
     }
@@ -140,8 +143,10 @@ std::optional<HttpRefusal> SseClients::post(const http::Request& request,
         return HttpRefusal{404, "no such session; it ended with its stream"};
     if (!found->second->reads())
         return HttpRefusal{429, "there is more on the stream than was read of it", kInternalError};
+    auto carried = read_carried_head(request, parts_.servers.connections().forwarded_headers());
+    if (auto* refused = std::get_if<HttpRefusal>(&carried)) return std::move(*refused);
     exchange->answer(202, {}, {});
-    found->second->take(request.body);
+    found->second->take(request.body, std::get<CarriedHead>(carried));
     return {};
 }
 

@@ -102,7 +102,7 @@ protected:
     ToolList tools{loop, terms, name, "key of s", requests, list_owner};
     PendingRequests pending{loop, [](RequestId) {}};
     Delivery delivery{
-        loop, terms.limits, {credentials_of_server, tools, link, pending, *this, *this}};
+        loop, terms.limits, {server, credentials_of_server, tools, link, pending, *this, *this}};
 };
 
 TEST_F(DeliveryTest, ARequestIsPutWithItsNumberAndNothingThatIsNotThere) {
@@ -149,6 +149,33 @@ TEST_F(DeliveryTest, HeadersAreForWhatTakesThemAndOfTheModernEra) {
     agree(protocol::Era::Modern);
     send(call());
     EXPECT_THAT(headers, ElementsAre("Mcp-Method: tools/call", "Mcp-Name: a"));
+}
+
+TEST_F(DeliveryTest, OfAClientsHeadersThoseGoOnThatTheServerNamesWhateverItsEra) {
+    takes_headers = true;
+    server.forward_headers = {"x-request-id"};
+    auto asked = call();
+    asked.client_headers = std::make_shared<const std::vector<protocol::MessageHeader>>(
+        std::vector<protocol::MessageHeader>{{"x-other", "8"}, {"x-request-id", "7"}});
+    send(asked);
+    send(call());
+    EXPECT_THAT(headers, ElementsAre("x-request-id: 7")) << "and with their own request alone";
+    takes_headers = false;
+    send(asked);
+    EXPECT_THAT(headers, SizeIs(1));
+}
+
+TEST_F(DeliveryTest, AClientsHeaderStandsInPlaceOfNoneOfOurCredentials) {
+    takes_headers = true;
+    credentials.token = "ours";
+    server.bearer_token_env_var = "TOKEN";
+    server.forward_headers = {"authorization", "x-b"};  // config lets nobody say so
+    ASSERT_TRUE(credentials_of_server.use(AuthMethod{}));
+    auto asked = call();
+    asked.client_headers = std::make_shared<const std::vector<protocol::MessageHeader>>(
+        std::vector<protocol::MessageHeader>{{"authorization", "theirs"}, {"x-b", "1"}});
+    send(asked);
+    EXPECT_THAT(headers, ElementsAre("x-b: 1"));
 }
 
 TEST_F(DeliveryTest, AnArgumentThatItsToolMarksGoesToAHeaderOrTheRequestDoesNotLeave) {

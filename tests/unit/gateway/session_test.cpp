@@ -1,3 +1,4 @@
+#include "core/log.hpp"
 #include "session_fixture.hpp"
 
 namespace patchbay::gateway {
@@ -93,6 +94,55 @@ TEST_F(SessionTest, ACallReachesItsServerAsItWasWrittenButForItsName) {
     EXPECT_THAT(
         servers.at("git").bodies.back(),
         HasSubstr(R"("params":{"name":"log","arguments":{"b":1.50,"a":[]},"extra":1E400})"));
+}
+
+// Whatever the era of the client, and whoever of the two begins.
+TEST_F(SessionTest, ATraceContextPassesBothWaysAsItIs) {
+    const json::object trace{
+        {"traceparent", "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"},
+        {"tracestate", "rojo=1"},
+        {"baggage", "user=1"}};
+    offer("git", "tools/call", {{"content", json::array()}, {"_meta", trace}});
+    greet({{"elicitation", json::object()}});
+    auto params = kCall;
+    params["_meta"] = trace;
+    const auto at_server = [&] {
+        return servers.at("git").requests("tools/call").back().at("params").at("_meta");
+    };
+    EXPECT_EQ(at(ask(2, "tools/call", params), "/result/_meta"), json::value(trace));
+    EXPECT_EQ(at_server(), json::value(trace));
+    say_modern("m", "tools/call", kCall, trace);
+    EXPECT_EQ(at(answer_to("m"), "/result/_meta"), json::value(trace));
+    EXPECT_EQ(at_server(), json::value(trace));
+
+    const auto raw = json::serialize(trace);
+    servers.at("git").results.erase("tools/call");
+    servers.at("git").on_request = [this, raw](const std::string& method) {
+        if (method == "tools/call")
+            servers.at("git").say(
+                R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?",)"
+                R"("requestedSchema":{"type":"object"},"_meta":)" +
+                raw + "}}");
+    };
+    say(3, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return !told("elicitation/create").empty(); }));
+    EXPECT_EQ(at(told("elicitation/create").front(), "/params/_meta"), json::value(trace));
+}
+
+TEST_F(SessionTest, ALineOfTheLogIsForWhatTheGatewayAnswersItselfToo) {
+    greet();
+    core::log::set_level(core::log::Level::Debug);
+    ::testing::internal::CaptureStderr();
+    ask(2, "tools/list");
+    ask(3, "logging/setLevel", {{"level", "sesame"}});
+    ask(4, "tools/call", kCall);
+    const auto log = ::testing::internal::GetCapturedStderr();
+    core::log::set_level(core::log::Level::Warn);
+    EXPECT_THAT(log, HasSubstr("client (test): tools/list: ok after "));
+    EXPECT_THAT(log, HasSubstr("client (test): logging/setLevel: error after "));
+    EXPECT_THAT(log, HasSubstr("client (test): tools/call mcp__git__log at server \"git\": ok"));
+    EXPECT_THAT(log, Not(HasSubstr("tools/call: "))) << "each once";
+    EXPECT_THAT(log, Not(HasSubstr("sesame")));
 }
 
 TEST_F(SessionTest, BatchesAreOfOneRevisionAlone) {

@@ -49,6 +49,79 @@ TEST_F(HttpGatewayTest, SaysWithTheStatusWhatCouldNotBeUnderstood) {
     EXPECT_THAT(unknown->body, HasSubstr("-32601"));
 }
 
+const std::string kParent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+
+TEST_F(HttpGatewayTest, AClientsHeaderGoesOnWithItsRequestWhereTheServerNamesIt) {
+    servers.at("git").takes_headers = true;
+    servers.at("github").takes_headers = true;
+    for (auto& spec : specs)
+        if (spec.id() == "git") {
+            spec.config.forward_headers = {"x-request-id"};
+            spec.config.mode = "shared";
+        }
+    greet();
+    const auto call_with = [&](const std::string& tool, const std::string& id) {
+        auto headers = of_session();
+        headers.insert(headers.end(),
+                       {{"x-request-id", id}, {"x-other", "o"}, {"authorization", "Bearer me"}});
+        body_of(come("POST", headers, message(1, "tools/call", {{"name", tool}})));
+    };
+    call_with("mcp__git__log", "first");
+    greet();  // another client
+    call_with("mcp__git__log", "second");
+    body_of(post(9, "tools/call", kCall));
+    call_with("mcp__github__log", "third");
+    std::vector<std::string> arrived;
+    for (const auto& [id, server] : servers)
+        for (const auto& each : server.arrivals) {
+            if (each.method != "tools/call") {
+                EXPECT_EQ(each.header("x-request-id"), "(none)") << each.method;
+                continue;
+            }
+            for (const auto& header : each.headers)
+                arrived.push_back(header.name + ": " + header.value);
+        }
+    EXPECT_THAT(arrived, ElementsAre("x-request-id: first", "x-request-id: second"));
+}
+
+TEST_F(HttpGatewayTest, HeadersThatAreTooLongAreNotCutButRefused) {
+    specs.at(0).config.forward_headers = {"x-request-id"};
+    greet();
+    auto headers = of_session();
+    headers.emplace_back("x-request-id", std::string(9'000, 'x'));
+    EXPECT_EQ(come("POST", headers, message(1, "tools/call", kCall))->status, 431u);
+}
+
+TEST_F(HttpGatewayTest, ATraceContextInTheHeadGoesOnInMetaWhereThereIsNone) {
+    greet();
+    const auto trace_of = [&](json::value meta, bool modern) {
+        auto params = kCall;
+        if (!meta.is_null()) params["_meta"] = meta;
+        http::Headers headers = of_session();
+        if (modern) {
+            headers = {{"mcp-protocol-version", "2026-07-28"},
+                       {"mcp-method", "tools/call"},
+                       {"mcp-name", "mcp__git__log"}};
+            auto& all = params["_meta"];
+            if (!all.is_object()) all = json::object();
+            all.as_object()["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+            all.as_object()["io.modelcontextprotocol/clientCapabilities"] = json::object();
+        }
+        headers.emplace_back("traceparent", kParent);
+        headers.emplace_back("tracestate", "a=1");
+        body_of(come("POST", headers, message(1, "tools/call", std::move(params))));
+        const auto sent = servers.at("git").requests("tools/call").back().at("params").as_object();
+        const auto* found = sent.if_contains("_meta");
+        return found ? json::serialize(*found) : std::string("none");
+    };
+    const auto carried = "{\"traceparent\":\"" + kParent + "\",\"tracestate\":\"a=1\"}";
+    for (const bool modern : {false, true}) {
+        EXPECT_EQ(trace_of(nullptr, modern), carried);
+        EXPECT_EQ(trace_of({{"traceparent", "mine"}, {"baggage", "k=v"}}, modern),
+                  R"({"traceparent":"mine","baggage":"k=v"})");
+    }
+}
+
 TEST_F(HttpGatewayTest, WhatOneThatMayNotComeInAnyMoreHadOpenEnds) {
     greet();
     be_slow();

@@ -92,6 +92,8 @@ const Row kRows[] = {
     {"lazy", kStdio, "command = \"run\"\nlazy = true", "adjust a: lazy\n"},
     {"idle_timeout_sec", kStdio, "command = \"run\"\nidle_timeout_sec = 5",
      "adjust a: idle_timeout\n"},
+    {"forward_headers", kUrl, "url = \"https://example.com\"\nforward_headers = [\"x-a\"]",
+     "adjust a: forward_headers\n"},
     {"warm", kStdio, "command = \"run\"\nwarm = 1", "adjust a: warm\n"},
     {"protocol", kStdio, "command = \"run\"\nprotocol = \"2025-11-25\"", "restart a: protocol\n"},
     {"fallback", kUrl, "url = \"https://example.com\"\nfallback = [\"sse\"]",
