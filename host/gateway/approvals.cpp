@@ -14,9 +14,9 @@ using connection::Approval;
 
 namespace {
 
-constexpr std::size_t kNameBytes = 200;    // of a tool or an argument
-constexpr std::size_t kValueBytes = 300;   // of an argument
-constexpr std::size_t kRawBytes = 2'000;   // of arguments that cannot be told apart
+constexpr std::size_t kNameBytes = 200;   // of a tool or an argument
+constexpr std::size_t kValueBytes = 300;  // of an argument
+constexpr std::size_t kRawBytes = 2'000;  // of arguments that cannot be told apart
 constexpr std::size_t kMostArguments = 40;
 
 // What tells nothing but names, or gives something back: as tools are listed that may not be called.
@@ -58,8 +58,9 @@ std::string visible(const json::value& value, std::size_t most) {
 std::string arguments_of(const std::string& raw) {
     const auto read = core::parse_json_object(raw, {.unique_keys = true});
     if (!read)
-        return "Arguments, as written (they are odd: " + core::printable(read.error().message, 200) +
-               "):\n  " + folded(core::printable_json(core::log::masked(raw)), kRawBytes);
+        return "Arguments, as written (they are odd: " +
+               core::printable(read.error().message, 200) + "):\n  " +
+               folded(core::printable_json(core::log::masked(raw)), kRawBytes);
     if (read->empty()) return "Without arguments.";
     std::string shown = "Arguments:";
     std::size_t count = 0;
@@ -110,15 +111,16 @@ json::object approval_form(const config::Config& config, const Approvable& wante
     const auto name = visible(json::value(tool ? wanted.tool : wanted.method), kNameBytes);
     const auto message = std::string("May ") + (tool ? "the tool " : "the request ") + name +
                          " be sent to server \"" + wanted.server + "\"?\n" +
-                         origin_of(config, wanted.server) + "\n" +
-                         (tool ? "Tool: " : "Request: ") + name + "\n" +
+                         origin_of(config, wanted.server) + "\n" + (tool ? "Tool: " : "Request: ") +
+                         name + "\n" +
                          arguments_of(wanted.arguments.empty() ? "{}" : wanted.arguments);
     json::array decisions{"once"};
     std::string meaning = "once: this time. ";
     if (lasting == Lasting::Session) {
         decisions.push_back("session");
-        meaning += "session: and as often as it is asked for in this session, whatever the "
-                   "arguments. ";
+        meaning +=
+            "session: and as often as it is asked for in this session, whatever the "
+            "arguments. ";
     }
     decisions.push_back("no");
     return {{"message", message},
@@ -143,15 +145,13 @@ connection::Question Approvals::approve(const Approvable& wanted, Lasting lastin
     if (config_.gateway.approvals == "rules") return at_once(Approval::NobodyThere);
     auto key = key_of(wanted);
     if (lasting == Lasting::Session && remembers(key)) return at_once(Approval::Given);
-    auto question = ask(approval_form(config_, wanted, lasting),
-                        [this, key = std::move(key), lasting, decide](auto given) {
-                            const auto decision = decision_in(given);
-                            const bool kept =
-                                decision == "session" && lasting == Lasting::Session;
-                            if (kept) remember(key);
-                            decide(kept || decision == "once" ? Approval::Given
-                                                              : Approval::Refused);
-                        });
+    auto question = ask(approval_form(config_, wanted, lasting), [this, key = std::move(key),
+                                                                  lasting, decide](auto given) {
+        const auto decision = decision_in(given);
+        const bool kept = decision == "session" && lasting == Lasting::Session;
+        if (kept) remember(key);
+        decide(kept || decision == "once" ? Approval::Given : Approval::Refused);
+    });
     return question ? std::move(*question) : at_once(Approval::NobodyThere);
 }
 

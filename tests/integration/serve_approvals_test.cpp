@@ -34,7 +34,7 @@ protected:
         call["requestState"] = at(wanted, "/result/requestState");
         return {json::serialize(requests.begin()->value()), mcp.ask("tools/call", call)};
     }
-    const json::object call{{"name", "mcp__x__echo"}, {"arguments", {{"message", "hi"}}}};
+    const json::object kEcho{{"name", "mcp__x__echo"}, {"arguments", {{"message", "hi"}}}};
     Home home;
 };
 INSTANTIATE_TEST_SUITE_P(OfEachEra, ServeApprovals, ::testing::Bool(), [](const auto& modern) {
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(OfEachEra, ServeApprovals, ::testing::Bool(), [](const 
 TEST_P(ServeApprovals, TheUserOfTheClientIsAskedOnceForTheSession) {
     auto mcp = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=ask"});
     mcp.greet();
-    const auto [shown, answer] = decide(mcp, call, "session");
+    const auto [shown, answer] = decide(mcp, kEcho, "session");
     EXPECT_THAT(shown, AllOf(HasSubstr("echo"), HasSubstr("server"), HasSubstr("mcp.json"),
                              HasSubstr("message:"), HasSubstr("hi")));
     EXPECT_EQ(text_in(answer), "hi");
@@ -54,7 +54,7 @@ TEST_P(ServeApprovals, TheUserOfTheClientIsAskedOnceForTheSession) {
 TEST_P(ServeApprovals, WhoSaysNoIsNotCalledAndWhoCannotBeAskedIsToldTheRule) {
     auto able = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=ask"});
     able.greet();
-    const auto refused = decide(able, call, "no").second;
+    const auto refused = decide(able, kEcho, "no").second;
     EXPECT_EQ(at(refused, "/result/isError"), true);
     EXPECT_THAT(text_in(refused), HasSubstr("was not approved by client"));
     auto unable = client("{}", {"--set", "gateway.approvals=ask"});
@@ -68,15 +68,14 @@ TEST_P(ServeApprovals, RulesAloneAllowByRules) {
                                                 "servers.x.tools.echo=\"allow-always\""});
     mcp.greet();
     EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"hi"})")), "hi");
-    EXPECT_THAT(text_in(mcp.call("mcp__x__add", R"({"a":1,"b":2})")),
-                HasSubstr("needs approval"));
+    EXPECT_THAT(text_in(mcp.call("mcp__x__add", R"({"a":1,"b":2})")), HasSubstr("needs approval"));
 }
 
 TEST_P(ServeApprovals, AWrittenLevelIsAskedForWhereTheClientApprovesTheRest) {
-    auto mcp = client(R"({"elicitation":{}})",
-                      {"--set", "servers.x.tools.echo=\"require-approval\""});
+    auto mcp =
+        client(R"({"elicitation":{}})", {"--set", "servers.x.tools.echo=\"require-approval\""});
     mcp.greet();
-    EXPECT_EQ(text_in(decide(mcp, call, "once").second), "hi");
+    EXPECT_EQ(text_in(decide(mcp, kEcho, "once").second), "hi");
     EXPECT_THAT(text_in(mcp.call("mcp__x__add", R"({"a":1,"b":2})")), HasSubstr("3"));
 }
 

@@ -145,9 +145,9 @@ TEST_F(StressSessions, NoneHearsWhatIsAnothers) {
         const auto number = i % (kNetworkServers + kSharedServers);
         if (number < kNetworkServers && number % 2 == 1) continue;  // legacy ones cannot say it
         asked.push_back(i);
-        calls.push_back(sessions_[i].begin(request_text(
-            ++last_id_, "tools/call",
-            {{"name", tool(i, "ask")}, {"arguments", {{"question", mark(i)}}}})));
+        calls.push_back(sessions_[i].begin(
+            request_text(++last_id_, "tools/call",
+                         {{"name", tool(i, "ask")}, {"arguments", {{"question", mark(i)}}}})));
     }
     for (std::size_t i = 0; i < asked.size(); ++i) {
         ASSERT_TRUE(calls[i].wait_for("elicitation/create")) << calls[i].got();

@@ -1,5 +1,6 @@
 // Who approves what a client calls, as [gateway] approvals says: a session before two servers.
 #include "gateway/approvals.hpp"
+
 #include "session_fixture.hpp"
 
 namespace patchbay::gateway {
@@ -15,10 +16,11 @@ protected:
     void approve_by(const char* who) { config.gateway.approvals = who; }
     void require_approval(const char* tool = "log") {
         for (auto& spec : specs)
-            if (spec.config.id == "git")
-                spec.config.tools[tool] = config::Level::RequireApproval;
+            if (spec.config.id == "git") spec.config.tools[tool] = config::Level::RequireApproval;
     }
-    std::size_t calls(const char* id = "git") { return servers.at(id).requests("tools/call").size(); }
+    std::size_t calls(const char* id = "git") {
+        return servers.at(id).requests("tools/call").size();
+    }
     std::string text(const json::object& answer) {
         return std::string(at(answer, "/result/content/0/text").as_string());
     }
@@ -86,12 +88,10 @@ TEST_F(ApprovalsTest, ByRulesNobodyIsAsked) {
 TEST_F(ApprovalsTest, WhateverIsNoApprovalRefuses) {
     approve_by("ask");
     greet(kAble);
-    const json::object answers[] = {{{"action", "decline"}},
-                                    {{"action", "cancel"}},
-                                    {{"action", "accept"}},
-                                    accepting("no"),
-                                    accepting("yes"),
-                                    {{"action", "decline"}, {"content", {{"decision", "once"}}}}};
+    const json::object answers[] = {
+        {{"action", "decline"}}, {{"action", "cancel"}},
+        {{"action", "accept"}},  accepting("no"),
+        accepting("yes"),        {{"action", "decline"}, {"content", {{"decision", "once"}}}}};
     int id = 2;
     for (const auto& answer : answers) {
         say(id, "tools/call", kCall);
@@ -184,8 +184,7 @@ std::string message_of(const connection::Approvable& wanted) {
     server.transport = "stdio";
     server.place = {config::Scope::User, "mcp.json", 7, 1};
     config.servers.push_back(server);
-    return std::string(
-        approval_form(config, wanted, Lasting::Session).at("message").as_string());
+    return std::string(approval_form(config, wanted, Lasting::Session).at("message").as_string());
 }
 
 TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
@@ -197,10 +196,10 @@ TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
 }
 
 TEST(ApprovalForm, MasksSecretsShowsWhatNobodyWouldSeeAndFoldsWhatIsLong) {
-    const auto message = message_of(wanting(
-        R"({"api_key":"hush-hush","headers":{"Authorization":"Bearer hush"},)"
-        R"("text":"a\u001b[2Jb\u202ec\nd","long":")" +
-        std::string(5'000, 'x') + R"("})"));
+    const auto message =
+        message_of(wanting(R"({"api_key":"hush-hush","headers":{"Authorization":"Bearer hush"},)"
+                           R"("text":"a\u001b[2Jb\u202ec\nd","long":")" +
+                           std::string(5'000, 'x') + R"("})"));
     EXPECT_THAT(message, Not(HasSubstr("hush")));
     EXPECT_THAT(message, Not(HasSubstr("\x1b")));
     EXPECT_THAT(message, Not(HasSubstr("\xe2\x80\xae")));
@@ -229,13 +228,13 @@ TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
     Approvals approvals(config);
     std::size_t questions = 0;
     const auto approve = [&](std::size_t i) {
-        approvals.approve(wanting("{}", "t" + std::to_string(i)), Lasting::Session, [](auto) {},
-                          [&](const auto&, auto answer) {
-                              ++questions;
-                              answer(json::object{{"action", "accept"},
-                                                  {"content", {{"decision", "session"}}}});
-                              return connection::Question();
-                          });
+        approvals.approve(
+            wanting("{}", "t" + std::to_string(i)), Lasting::Session, [](auto) {},
+            [&](const auto&, auto answer) {
+                ++questions;
+                answer(json::object{{"action", "accept"}, {"content", {{"decision", "session"}}}});
+                return connection::Question();
+            });
     };
     for (std::size_t i = 0; i <= Approvals::kMost; ++i) approve(i);
     EXPECT_EQ(questions, Approvals::kMost + 1);
