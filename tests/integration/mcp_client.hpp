@@ -5,6 +5,7 @@
 
 #include "integration/home.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -64,6 +65,14 @@ public:
     json::object wait_for_method(const std::string& method) {
         return find([&](const json::object& message) { return is_of(message, method); });
     }
+    // The next that is a request.
+    json::object wait_for_request() {
+        const auto request = find([&](const json::object& message) {
+            return message.contains("method") && message.contains("id") && !answered(message);
+        });
+        if (request.contains("id")) answered_.push_back(request.at("id"));
+        return request;
+    }
     // All that have come by now.
     std::vector<json::object> messages() {
         read();
@@ -79,6 +88,9 @@ public:
     Outcome finish() { return program_.finish(); }
 
 private:
+    bool answered(const json::object& request) const {
+        return std::find(answered_.begin(), answered_.end(), request.at("id")) != answered_.end();
+    }
     static bool is_of(const json::object& message, const std::string& method) {
         const auto* found = message.if_contains("method");
         return found && found->is_string() && std::string_view(found->get_string()) == method;
@@ -114,6 +126,7 @@ private:
     const bool modern_;
     const json::object capabilities_;
     std::vector<json::object> messages_;
+    std::vector<json::value> answered_;  // ids of requests that were waited for
     std::size_t read_ = 0;
     int last_ = 0;
 };

@@ -71,6 +71,10 @@ std::string text_argument(const Call& call, std::string_view key, std::string_vi
 }  // namespace
 
 void run_ask(const Call& call) {
+    if (const auto url = text_argument(call, "url", ""); !url.empty())
+        return put(call, {"elicitation", "elicitation/create",
+                          R"("mode":"url","elicitationId":"e","message":"Please visit","url":)" +
+                              quoted(url)});
     put(call,
         {"elicitation", "elicitation/create",
          "\"mode\":\"form\",\"message\":" +
