@@ -206,10 +206,11 @@ void print_things(const ThingList& listed, Kind kind, bool as_json) {
         return print_json(json::serialize(list));
     }
     std::vector<std::vector<Cell>> rows;
-    for (const auto& [server, definition] : listed.things) {
+    for (const auto& thing : listed.things) {
+        const auto& definition = thing.definition;
         const auto described = text_of(definition, "description");
         const auto title = described.empty() ? text_of(definition, "name") : described;
-        rows.push_back({{server},
+        rows.push_back({{thing.server},
                         {text_of(definition, service::words_of(kind).name_key)},
                         {core::printable(title.substr(0, title.find('\n')), 100)}});
     }

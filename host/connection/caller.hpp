@@ -23,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::connection {
@@ -59,11 +60,20 @@ public:
     }
 };
 
+// What a client answers a server: a JSON object, as text, so that what another program wrote reaches the
+// server as it is.
+struct Given {
+    Given(const boost::json::object& object) : text(boost::json::serialize(object)) {}
+    explicit Given(std::string raw) : text(std::move(raw)) {}
+
+    std::string text;
+};
+
 class Caller {
 public:
     // Each is called once, from inside the call that was given it or later; not at all when the
     // caller has gone.
-    using Answer = std::function<void(Result<boost::json::object>)>;
+    using Answer = std::function<void(Result<Given>)>;
     using Decide = std::function<void(Approval)>;
 
     // `sight` null: all there is.
@@ -84,7 +94,8 @@ public:
     virtual void notify(const std::string& server, const std::string& method,
                         std::string_view params, Reference about) = 0;
     // What a server asks in the middle of a request: roots, sampling, elicitation. An Error becomes
-    // a JSON-RPC error (legacy) or ends the request (modern).
+    // a JSON-RPC error (legacy) or ends the request (modern). `params` are to be looked at, and are
+    // passed on as `about` has them.
     virtual Question answer(const std::string& server, const std::string& method,
                             const boost::json::object& params, Answer answer,
                             const About& about) = 0;

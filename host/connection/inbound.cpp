@@ -1,6 +1,6 @@
 #include "connection/inbound.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -200,8 +200,7 @@ void Inbound::notification(const protocol::Envelope& envelope, plugin::ExchangeI
 }
 
 void Inbound::progress(std::string_view params) {
-    const auto object =
-        core::parse_json_object(params, {.depth = context_.terms.limits.json_depth});
+    const auto object = core::read_json_object(params, {.depth = context_.terms.limits.json_depth});
     const auto token = core::integer_in(object ? &*object : nullptr, "progressToken");
     if (!token) return;
     auto* entry = pending_.find_wire(static_cast<RequestId>(*token));
@@ -210,6 +209,7 @@ void Inbound::progress(std::string_view params) {
     pending_.touch(*entry);
     if (!entry->request.on_progress) return;
     Progress told;
+    told.params = params;
     told.progress = core::number_in(&*object, "progress").value_or(0);
     told.total = core::number_in(&*object, "total");
     if (const auto text = core::text_in(&*object, "message"))

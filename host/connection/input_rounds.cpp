@@ -1,16 +1,24 @@
 #include "connection/input_rounds.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "protocol/compose.hpp"
 
 #include <boost/json.hpp>
 
+#include <map>
 #include <optional>
 
 namespace patchbay::connection {
 namespace json = boost::json;
 
 namespace {
+
+// Of an object's text.
+std::string_view members_inside(std::string_view object) {
+    const auto begin = object.find('{'), end = object.rfind('}');
+    if (begin == std::string_view::npos || end == std::string_view::npos) return {};
+    return object.substr(begin + 1, end - begin - 1);
+}
 
 bool may_want_input(std::string_view method) {
     return method == "tools/call" || method == "prompts/get" || method == "resources/read";
@@ -22,8 +30,8 @@ bool may_want_input(std::string_view method) {
 struct InputRounds::Round {
     RequestId id = 0;
     unsigned number = 0;
-    std::string state;  // `"requestState":...`, to be sent back; empty: there is none
-    json::object responses = {};
+    std::string state;           // `"requestState":...`, to be sent back; empty: there is none
+    std::string responses = {};  // raw members
     std::size_t missing = 0;
     std::optional<Error> failed = {};
 };
@@ -49,7 +57,7 @@ Result<json::object> InputRounds::judge(PendingRequest& entry, std::string_view 
         return Error{ErrorCode::Limit, "asked for input more than " +
                                            std::to_string(limits.input_rounds) +
                                            " times for one request (limit input_rounds)"};
-    auto object = core::parse_json_object(result, {.depth = limits.json_depth});
+    auto object = core::read_json_object(result, {.depth = limits.json_depth});
     if (!object)
         return Error{object.error().code,
                      "asked for input in a result that " + object.error().message};
@@ -73,8 +81,11 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     auto round = std::make_shared<Round>();
     round->id = id;
     round->number = entry.rounds;
-    if (const auto* state = object->if_contains("requestState"))
-        round->state = "\"requestState\":" + json::serialize(*state);
+    const auto raw = members_inside(result);
+    if (const auto state = protocol::raw_member(raw, "requestState"); !state.empty())
+        protocol::append_member(round->state, "requestState", state);
+    // Its bytes go with the request that is sent again, or whose answer this is.
+    const std::string questions(protocol::raw_member(raw, "inputRequests"));
     // What still comes for the old number is nobody's.
     pending.set_wire_id(id, requests_.delivery().next_id());
     entry.stage = Stage::Asking;
@@ -83,17 +94,23 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     pending.hold(entry, core::kInputWait);  // the time a person takes is not the server's
     const auto* asked = core::object_in(&*object, "inputRequests");
     if (!asked || asked->empty()) return send_again(round);
-    ask(round, *asked);
+    ask(round, *asked, questions);
 }
 
-void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& questions) {
+void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& questions,
+                      std::string_view raw) {
     round->missing = questions.size();
+    std::map<std::string, std::string_view> texts;  // by key; of equal keys the last, as was read
+    protocol::each_member(raw, [&](const std::string& key, std::string_view text) {
+        texts[key] = text;
+        return true;
+    });
     const auto watch = lifetime_.watch();
     for (const auto& member : questions) {
         const auto answer = lifetime_.guard(
-            [this, round, key = std::string(member.key())](Result<json::object> given) {
+            [this, round, key = std::string(member.key())](const Result<Given>& given) {
                 if (given)
-                    round->responses[key] = std::move(*given);
+                    protocol::append_member(round->responses, key, given->text);
                 else if (!round->failed)
                     round->failed = given.error();
                 if (--round->missing == 0) send_again(round);
@@ -103,15 +120,16 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
         const auto* params = core::object_in(request, "params");
         if (!method) {
             auto unasked = answer;
-            unasked(
-                Result<json::object>(Error{ErrorCode::Protocol, "an input request has no method"}));
+            unasked(Result<Given>(Error{ErrorCode::Protocol, "an input request has no method"}));
             continue;
         }
         auto* caller = waiting(*round) ? context_.callers.find(waiting(*round)->caller) : nullptr;
         if (!caller) return;  // it has ended, and may have gone, by what was asked before
-        auto question =
-            caller->answer(name_.id(), std::string(*method), params ? *params : json::object(),
-                           answer, {waiting(*round)->request.reference, std::string(member.key())});
+        const std::string key(member.key());
+        const auto text = protocol::raw_member(members_inside(texts[key]), "params");
+        auto question = caller->answer(
+            name_.id(), std::string(*method), params ? *params : json::object(), answer,
+            {waiting(*round)->request.reference, key, params ? text : std::string_view()});
         // The caller may have answered at once, and that may have ended the request, or us.
         if (watch.expired()) return;
         auto* entry = waiting(*round);
@@ -128,8 +146,8 @@ void InputRounds::send_again(const std::shared_ptr<Round>& round) {
     // The original params stay as they were; only this round's answers are added.
     entry->round = round->state;
     if (!round->responses.empty())
-        entry->round = protocol::joined("\"inputResponses\":" + json::serialize(round->responses),
-                                        round->state);
+        entry->round =
+            protocol::joined("\"inputResponses\":{" + round->responses + "}", round->state);
     requests_.resend(round->id);
 }
 

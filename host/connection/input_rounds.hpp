@@ -30,7 +30,9 @@ public:
 private:
     struct Round;
     Result<boost::json::object> judge(PendingRequest& entry, std::string_view result) const;
-    void ask(const std::shared_ptr<Round>& round, const boost::json::object& questions);
+    // `raw`: the same, as it came.
+    void ask(const std::shared_ptr<Round>& round, const boost::json::object& questions,
+             std::string_view raw);
     void send_again(const std::shared_ptr<Round>& round);
     // Null: it has ended, or this round of it has.
     PendingRequest* waiting(const Round& round);

@@ -1,6 +1,6 @@
 #include "connection/notifications.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -28,7 +28,7 @@ Caller* Notifications::listener(RequestId exchange) const {
 
 void Notifications::pass_on(const std::string& method, std::string_view params,
                             plugin::ExchangeId exchange) {
-    const auto object = core::parse_json_object(params, {.depth = limits_.json_depth});
+    const auto object = core::read_json_object(params, {.depth = limits_.json_depth});
     const auto* members = object ? &*object : nullptr;
     // Over one stream for all, a modern server names the request that listens.
     const auto subscription =

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace patchbay::connection {
 
@@ -16,6 +17,8 @@ using Reference = std::uint64_t;
 struct About {
     Reference request = 0;
     std::string key = {};  // by which it wants the answer; empty: it has named none
+    // What it asks, raw, as it was written; empty: there are no params. Good within the call.
+    std::string_view params = {};
 };
 
 // Kept by who waits for the answer: when the last copy goes, the question is withdrawn, and an

@@ -34,6 +34,8 @@ struct Progress {
     double progress = 0;
     std::optional<double> total;
     std::string message;  // printable
+    // All of its params, raw, as they were written; good within the call.
+    std::string_view params = {};
 };
 using ProgressHandler = std::function<void(const Progress&)>;
 

@@ -1,6 +1,6 @@
 #include "connection/server_questions.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "protocol/compose.hpp"
 
 #include <boost/json.hpp>
@@ -41,7 +41,7 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
     if (!known)
         return answer(exchange, protocol::error_response(id, kMethodNotFound, "Method not found"));
     auto params =
-        core::parse_json_object(envelope.params, {.depth = context_.terms.limits.json_depth});
+        core::read_json_object(envelope.params, {.depth = context_.terms.limits.json_depth});
     if (!params && params.error().code == ErrorCode::Limit)
         return answer(exchange, protocol::error_response(id, kInvalidParams,
                                                          "the request " + params.error().message));
@@ -55,13 +55,13 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
     const auto watch = lifetime_.watch();
     auto question = caller->answer(
         name_.id(), envelope.method, params ? *params : json::object(),
-        lifetime_.guard([this, id, exchange](Result<json::object> given) {
-            if (given) return answer(exchange, protocol::response(id, json::serialize(*given)));
+        lifetime_.guard([this, id, exchange](const Result<Given>& given) {
+            if (given) return answer(exchange, protocol::response(id, given->text));
             const auto code =
                 given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
             answer(exchange, protocol::error_response(id, code, given.error().message));
         }),
-        {addressees_.reference_of(stream)});
+        {addressees_.reference_of(stream), {}, params ? envelope.params : std::string_view()});
     if (!watch.expired()) open_.keep(exchange, std::move(question));
 }
 

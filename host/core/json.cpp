@@ -1,5 +1,6 @@
 #include "core/json.hpp"
 
+#include "core/json_beside.hpp"
 #include "core/text.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace {
 constexpr std::size_t kPlainMembers = 18;
 
 enum class Refused { No, Crowded, Many, Repeated, Infinite };
+enum class Huge { IsRefused, IsCut };  // a number beyond the largest double
 
 // Hears one parse and builds the values; the library's own handler knows no bounds.
 struct Builder {
@@ -31,6 +34,7 @@ struct Builder {
 
     json::value_stack values;
     JsonLimits limits;
+    Huge huge = Huge::IsRefused;
     std::size_t crowd = 0, count = 0;
     Refused refused = Refused::No;
     // Only for unique_keys: the keys of all open objects, and where each object's begin.
@@ -84,7 +88,10 @@ struct Builder {
     bool on_double(double number, string_view, error_code& error) {
         // The library reads 1e999 as infinity, 0e999 as no number, and writes both as no JSON.
         if (std::isnan(number)) number = 0;
-        if (!std::isfinite(number)) return refuse(Refused::Infinite, error);
+        if (!std::isfinite(number)) {
+            if (huge == Huge::IsRefused) return refuse(Refused::Infinite, error);
+            number = std::copysign(std::numeric_limits<double>::max(), number);
+        }
         return values.push_double(number), counted(error);
     }
     bool on_bool(bool flag, error_code& error) { return values.push_bool(flag), counted(error); }
@@ -145,14 +152,13 @@ const json::value* value_in(const json::object* object, std::string_view key) {
     return object ? object->if_contains({key.data(), key.size()}) : nullptr;
 }
 
-}  // namespace
-
-Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
+Result<json::value> parse(std::string_view text, JsonLimits limits, Huge huge) {
     json::parse_options options;
     options.max_depth = limits.depth;
     json::basic_parser<Builder> parser(options);
     Builder& builder = parser.handler();
     builder.limits = limits;
+    builder.huge = huge;
     json::error_code error;
     // Also of a view that points nowhere: the parser wants an address.
     const std::string_view given = text.empty() ? std::string_view("") : text;
@@ -162,12 +168,25 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
     return builder.values.release();
 }
 
-Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
-    auto value = parse_json(text, limits);
+Result<json::object> object_of(Result<json::value> value) {
     if (!value) return value.error();
     auto* object = value->if_object();
     if (!object) return Error{ErrorCode::Protocol, "is not a JSON object"};
     return std::move(*object);
+}
+
+}  // namespace
+
+Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
+    return parse(text, limits, Huge::IsRefused);
+}
+
+Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
+    return object_of(parse_json(text, limits));
+}
+
+Result<json::object> read_json_object(std::string_view text, JsonLimits limits) {
+    return object_of(parse(text, limits, Huge::IsCut));
 }
 
 const json::object* object_in(const json::object* object, std::string_view key) {

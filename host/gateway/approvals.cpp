@@ -1,7 +1,7 @@
 #include "gateway/approvals.hpp"
 
 #include "config/secret_names.hpp"
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -89,10 +89,11 @@ std::string key_of(const Approvable& wanted) {
 }
 
 // "no" is every answer but one of the form's own that says otherwise.
-std::string decision_in(const Result<json::object>& given) {
-    if (!given || core::text_in(&*given, "action") != "accept") return "no";
+std::string decision_in(const Result<connection::Given>& given) {
+    const auto answer = given ? core::read_json_object(given->text) : given.error();
+    if (!answer || core::text_in(&*answer, "action") != "accept") return "no";
     return std::string(
-        core::text_in(core::object_in(&*given, "content"), "decision").value_or("no"));
+        core::text_in(core::object_in(&*answer, "content"), "decision").value_or("no"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "gateway/client_events.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/log_levels.hpp"
 
@@ -76,7 +76,7 @@ void ClientEvents::notify(const std::string& server, const std::string& method,
     if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
     if (!is_said_by_servers(method)) return;
     if (method == "notifications/message") return tell_logged(server, params, about);
-    const auto object = core::parse_json_object(params.empty() ? "{}" : params);
+    const auto object = core::read_json_object(params.empty() ? "{}" : params);
     if (method != kUpdated || !object) return tell(server, method, inside(params));
     const auto uri = std::string(core::text_in(&*object, "uri").value_or(""));
     const auto known_as = offered_.uri_for_client(server, uri);
@@ -119,7 +119,7 @@ void ClientEvents::tell_logged(const std::string& server, std::string_view param
     };
     const auto* meant = requests_.find(about);
     if (initialized_) return tell_by(meant ? meant->route : route_to(server));
-    const auto object = core::parse_json_object(params);
+    const auto object = core::read_json_object(params);
     const auto level = object ? core::text_in(&*object, "level") : std::nullopt;
     const auto severity = level ? protocol::log_severity(*level) : std::nullopt;
     std::set<Route> routes;

@@ -5,18 +5,18 @@
 #include <memory>
 
 namespace patchbay::gateway {
-namespace json = boost::json;
 
-connection::Question ClientQuestions::ask(const std::string& method, const json::object& params,
+connection::Question ClientQuestions::ask(const std::string& method, std::string_view params,
                                           connection::Caller::Answer answer, Route to) {
     const auto number = ++last_;
     waiting_.emplace(number, Waiting{std::move(answer), to});
-    out_.say(protocol::request(number, method, {protocol::members_of(params), {}}), to);
+    const auto split = protocol::split_params(params.empty() ? "{}" : params);
+    out_.say(protocol::request(number, method, split ? *split : protocol::Params{}), to);
     return {this, [withdrawn = lifetime_.guard([this, number] { withdraw(number); })](
                       void*) mutable { withdrawn(); }};
 }
 
-void ClientQuestions::answered(std::int64_t number, Result<json::object> given) {
+void ClientQuestions::answered(std::int64_t number, Result<connection::Given> given) {
     const auto found = waiting_.find(number);
     if (found == waiting_.end()) return;
     const auto answer = std::move(found->second.answer);

@@ -10,11 +10,10 @@
 #include "core/lifetime.hpp"
 #include "gateway/outward.hpp"
 
-#include <boost/json.hpp>
-
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace patchbay::gateway {
 
@@ -22,11 +21,11 @@ class ClientQuestions {
 public:
     explicit ClientQuestions(Outward& out) : out_(out) {}
 
-    // Withdrawn, the client is told that its answer is wanted no more.
-    connection::Question ask(const std::string& method, const boost::json::object& params,
+    // Withdrawn, the client is told that its answer is wanted no more. `params`: raw; empty: none.
+    connection::Question ask(const std::string& method, std::string_view params,
                              connection::Caller::Answer answer, Route to);
     // What came for one of these; of another number it is nobody's.
-    void answered(std::int64_t number, Result<boost::json::object> given);
+    void answered(std::int64_t number, Result<connection::Given> given);
 
 private:
     struct Waiting {

@@ -32,10 +32,6 @@ json::object object_of(std::string_view raw) {
     return object ? std::move(*object) : json::object();
 }
 
-std::string raw_number(double number) {
-    return json::serialize(core::plain_number(number));
-}
-
 }  // namespace
 
 ClientSession::ClientSession(const Parts& parts, core::Principal principal,
@@ -307,7 +303,10 @@ void ClientSession::take_answer(const protocol::Envelope& envelope) {
         return questions_.answered(
             number, Error{ErrorCode::Denied, error ? error->message : "the client refused"});
     }
-    questions_.answered(number, core::parse_json_object(envelope.result));
+    if (!envelope.result.starts_with('{'))
+        return questions_.answered(
+            number, Error{ErrorCode::Protocol, "the client answered with what is no object"});
+    questions_.answered(number, connection::Given(std::string(envelope.result)));
 }
 
 // A request that answers what its server wanted to know; it belongs to the one that was ended for that.
@@ -341,10 +340,8 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
     }
     requests_.rename(*number, again.id, again.route);
     requests_.find(*number)->meta = again.meta;
-    const auto responses =
-        core::parse_json_object(protocol::raw_member(params.members, "inputResponses"));
     const auto watch = lifetime_.watch();
-    rounds_.deliver(*number, responses ? *responses : json::object());
+    rounds_.deliver(*number, protocol::raw_member(params.members, "inputResponses"));
     if (!watch.expired()) go_on(*number);
     return true;
 }
@@ -401,15 +398,16 @@ connection::Question ClientSession::answer(const std::string& server, const std:
         : meant->modern() && can_be_asked(object_of(meant->meta.capabilities), method, params)
             ? about.request
             : 0;
-    if (number != 0) return ask_in_a_round(number, method, params, std::move(answer), about.key);
+    if (number != 0)
+        return ask_in_a_round(number, method, about.params, std::move(answer), about.key);
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))
-        return questions_.ask(method, params, std::move(answer),
+        return questions_.ask(method, about.params, std::move(answer),
                               meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));
 }
 
 connection::Question ClientSession::ask_in_a_round(RequestNumber number, const std::string& method,
-                                                   const json::object& params, Answer answer,
+                                                   std::string_view params, Answer answer,
                                                    const std::string& key) {
     auto question = rounds_.ask(number, method, params, std::move(answer), key);
     // At the end of the turn: several things may be asked.
@@ -435,9 +433,10 @@ std::optional<connection::Question> ClientSession::ask_about(RequestNumber numbe
     if (!request) return {};
     const auto able = request->modern() ? object_of(request->meta.capabilities) : capabilities_;
     if (!can_be_asked(able, method, form)) return {};
-    if (!request->modern()) return questions_.ask(method, form, std::move(answer), request->route);
+    const auto text = json::serialize(form);
+    if (!request->modern()) return questions_.ask(method, text, std::move(answer), request->route);
     if (!may_want_input(request->method)) return {};
-    return ask_in_a_round(number, method, form, std::move(answer), {});
+    return ask_in_a_round(number, method, text, std::move(answer), {});
 }
 
 void ClientSession::reply(RequestNumber number, std::string raw_result) {
@@ -479,11 +478,11 @@ void ClientSession::tell_progress(RequestNumber number, const connection::Progre
     const auto* request = requests_.find(number);
     if (!request || request->id.empty()) return;
     std::string members;
-    protocol::append_member(members, "progressToken", request->meta.progress_token);
-    protocol::append_member(members, "progress", raw_number(progress.progress));
-    if (progress.total) protocol::append_member(members, "total", raw_number(*progress.total));
-    if (!progress.message.empty())
-        protocol::append_member(members, "message", protocol::quoted(progress.message));
+    protocol::each_member(progress.params, [&](const std::string& key, std::string_view value) {
+        protocol::append_member(members, key,
+                                key == "progressToken" ? request->meta.progress_token : value);
+        return true;
+    });
     out_.send_event(request->id, protocol::notification("notifications/progress", members),
                     request->route);
 }

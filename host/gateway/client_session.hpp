@@ -103,9 +103,9 @@ private:
     void tell_progress(RequestNumber request, const connection::Progress& progress) override;
 
     void on_joined(const std::string& server);
-    // By the answer to a request of the modern era; `key` as that of InputRounds.
+    // By the answer to a request of the modern era; `params` and `key` as those of InputRounds.
     connection::Question ask_in_a_round(RequestNumber request, const std::string& method,
-                                        const boost::json::object& params, Answer answer,
+                                        std::string_view params, Answer answer,
                                         const std::string& key);
     // The user of the client, about that request; nothing: it cannot be asked.
     std::optional<connection::Question> ask_about(RequestNumber request,

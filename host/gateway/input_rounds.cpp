@@ -1,13 +1,13 @@
 #include "gateway/input_rounds.hpp"
 
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
 
 #include <algorithm>
 #include <array>
 #include <random>
 
 namespace patchbay::gateway {
-namespace json = boost::json;
 
 namespace {
 
@@ -21,7 +21,7 @@ std::string new_state() {
 }  // namespace
 
 connection::Question InputRounds::ask(RequestNumber request, const std::string& method,
-                                      const json::object& params, connection::Caller::Answer answer,
+                                      std::string_view params, connection::Caller::Answer answer,
                                       std::string key) {
     auto& open = open_[request];
     const auto is_taken = [&] {
@@ -29,7 +29,10 @@ connection::Question InputRounds::ask(RequestNumber request, const std::string& 
                            [&](const auto& each) { return each.key == key; });
     };
     while (key.empty() || is_taken()) key = "input-" + std::to_string(++last_key_);
-    open.push_back({key, {{"method", method}, {"params", params}}, std::move(answer)});
+    std::string asked;
+    protocol::append_member(asked, "method", protocol::quoted(method));
+    protocol::append_member(asked, "params", params.empty() ? "{}" : params);
+    open.push_back({key, "{" + asked + "}", std::move(answer)});
     auto withdrawn =
         lifetime_.guard([this, request, key = std::move(key)] { withdraw(request, key); });
     return {this, [withdrawn = std::move(withdrawn)](void*) mutable { withdrawn(); }};
@@ -43,8 +46,9 @@ void InputRounds::withdraw(RequestNumber request, const std::string& key) {
 }
 
 std::string InputRounds::begin(RequestNumber request) {
-    json::object asked;
-    for (const auto& each : open_.at(request)) asked[each.key] = each.request;
+    std::string asked;
+    for (const auto& each : open_.at(request))
+        protocol::append_member(asked, each.key, each.request);
     const auto state = new_state();
     auto limit = std::make_unique<core::Timer>(loop_);
     limit->start(kLifetime, [this, state] {
@@ -52,9 +56,8 @@ std::string InputRounds::begin(RequestNumber request) {
         expired_(round.mapped().request);
     });
     rounds_.emplace(state, Round{request, std::move(limit)});
-    return json::serialize(json::object{{"resultType", "input_required"},
-                                        {"inputRequests", std::move(asked)},
-                                        {"requestState", state}});
+    return R"({"resultType":"input_required","inputRequests":{)" + asked + R"(},"requestState":)" +
+           protocol::quoted(state) + "}";
 }
 
 Result<RequestNumber> InputRounds::resume(const std::string& state) {
@@ -65,22 +68,25 @@ Result<RequestNumber> InputRounds::resume(const std::string& state) {
                  "that it belongs to has ended; ask again without it"};
 }
 
-void InputRounds::deliver(RequestNumber request, const json::object& responses) {
+void InputRounds::deliver(RequestNumber request, std::string_view responses) {
     const auto found = open_.find(request);
     if (found == open_.end()) return;
     // Whoever hears an answer may ask the next thing, or end the request.
-    std::vector<std::pair<connection::Caller::Answer, json::object>> given;
-    std::erase_if(found->second, [&](Open& each) {
-        const auto* response = responses.if_contains(each.key);
-        const auto* object = response ? response->if_object() : nullptr;
-        if (object) given.emplace_back(std::move(each.answer), *object);
-        return object != nullptr;
+    std::vector<std::pair<connection::Caller::Answer, std::string>> given;
+    protocol::each_member(responses, [&](const std::string& key, std::string_view response) {
+        if (!response.starts_with('{')) return true;
+        std::erase_if(found->second, [&](Open& each) {
+            if (each.key != key) return false;
+            given.emplace_back(std::move(each.answer), response);
+            return true;
+        });
+        return true;
     });
     if (found->second.empty()) open_.erase(found);
     const auto watch = lifetime_.watch();
     for (auto& [answer, object] : given) {
         if (watch.expired()) return;
-        answer(std::move(object));
+        answer(connection::Given(std::move(object)));
     }
 }
 

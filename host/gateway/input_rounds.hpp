@@ -13,13 +13,12 @@
 #include "core/timer.hpp"
 #include "gateway/client_requests.hpp"
 
-#include <boost/json.hpp>
-
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::gateway {
@@ -32,23 +31,24 @@ public:
     InputRounds(core::Loop& loop, std::function<void(RequestNumber)> expired)
         : loop_(loop), expired_(std::move(expired)) {}
 
-    // `key`: what its server calls it; empty, or another question of that request has it: one of ours.
+    // `params`: raw; empty: none. `key`: what its server calls it; empty, or another question of that
+    // request has it: one of ours.
     connection::Question ask(RequestNumber request, const std::string& method,
-                             const boost::json::object& params, connection::Caller::Answer answer,
+                             std::string_view params, connection::Caller::Answer answer,
                              std::string key);
     bool any(RequestNumber request) const { return open_.contains(request); }
     // The raw result that asks for all that is open of it.
     std::string begin(RequestNumber request);
     // Whose state it is; it counts no more.
     Result<RequestNumber> resume(const std::string& state);
-    // What the client answered, by key; what it left out stays open.
-    void deliver(RequestNumber request, const boost::json::object& responses);
+    // What the client answered, an object, raw, by key; what it left out stays open.
+    void deliver(RequestNumber request, std::string_view responses);
     void end(RequestNumber request);
 
 private:
     struct Open {
         std::string key;
-        boost::json::object request;
+        std::string request;  // raw
         connection::Caller::Answer answer;
     };
     struct Round {

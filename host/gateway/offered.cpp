@@ -2,13 +2,13 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
 #include "service/uri_template.hpp"
 
 #include <memory>
 #include <set>
 
 namespace patchbay::gateway {
-namespace json = boost::json;
 using service::Kind;
 
 namespace {
@@ -24,16 +24,27 @@ std::string name_in(const service::Thing& thing, Kind kind) {
         core::text_in(&thing.definition, service::words_of(kind).name_key).value_or(""));
 }
 
-// As its server told it, but for its name.
-json::object for_client(const service::Thing& thing, Kind kind, const std::string& name,
-                        bool labelled) {
-    auto told = thing.definition;
-    told[service::words_of(kind).name_key] = name;
-    if (kind != Kind::Prompts || !labelled) return told;
+// As its server told it, but for its name and, of a prompt, whose it is before its description.
+std::string for_client(const service::Thing& thing, Kind kind, const std::string& name,
+                       bool labelled) {
+    const auto name_key = service::words_of(kind).name_key;
+    const bool described = kind == Kind::Prompts && labelled;
+    std::string members;
+    bool has_description = false;
     const auto about = core::text_in(&thing.definition, "description").value_or("");
-    told["description"] =
-        "[" + thing.server + "]" + (about.empty() ? "" : " ") + std::string(about);
-    return told;
+    const auto label = protocol::quoted("[" + thing.server + "]" + (about.empty() ? "" : " ") +
+                                        std::string(about));
+    protocol::each_member(thing.text, [&](const std::string& key, std::string_view value) {
+        const bool is_description = described && key == "description";
+        has_description = has_description || is_description;
+        protocol::append_member(members, key,
+                                key == name_key  ? protocol::quoted(name)
+                                : is_description ? label
+                                                 : std::string(value));
+        return true;
+    });
+    if (described && !has_description) protocol::append_member(members, "description", label);
+    return "{" + members + "}";
 }
 
 }  // namespace
@@ -49,15 +60,15 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
 
 service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
     return ask(kind, [this, kind, listed = std::move(listed)](const service::ThingList& list) {
-        json::array items;
+        std::string items;
         std::set<std::string> told;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
             if (known != names_of(kind).known_as.end() && told.insert(known->second).second)
-                items.push_back(for_client(thing, kind, known->second, view_.public_names()));
+                items.append(items.empty() ? "" : ",")
+                    .append(for_client(thing, kind, known->second, view_.public_names()));
         }
-        listed("{\"" + std::string(service::words_of(kind).member) +
-               "\":" + json::serialize(items) + "}");
+        listed("{\"" + std::string(service::words_of(kind).member) + "\":[" + items + "]}");
     });
 }
 

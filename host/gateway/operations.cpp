@@ -1,6 +1,6 @@
 #include "gateway/operations.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -10,7 +10,6 @@
 #include "service/tools.hpp"
 
 namespace patchbay::gateway {
-namespace json = boost::json;
 using service::Kind;
 
 namespace {
@@ -179,7 +178,8 @@ void Operations::ask_owner(RequestNumber number, Kind kind, const protocol::Para
 }
 
 void Operations::complete(RequestNumber number, const protocol::Params& params) {
-    const auto ref = core::parse_json_object(protocol::raw_member(params.members, "ref"));
+    const std::string raw(protocol::raw_member(params.members, "ref"));
+    const auto ref = core::read_json_object(raw);
     const auto type = ref ? core::text_in(&*ref, "type").value_or("") : "";
     const bool prompt = type == "ref/prompt";
     const auto key = prompt ? "name" : "uri";
@@ -190,10 +190,14 @@ void Operations::complete(RequestNumber number, const protocol::Params& params) 
                      "completion/complete needs a \"ref\": {\"type\": \"ref/prompt\", \"name\"} or "
                      "{\"type\": \"ref/resource\", \"uri\"}"});
     find(number, prompt ? Kind::Prompts : Kind::Templates, name,
-         [this, number, params, key, ref = *ref](const Offered::Owner& owner) mutable {
-             auto renamed = ref;
-             renamed[key] = owner.name;
-             ask(number, owner.server, with_member(params, "ref", json::serialize(renamed)));
+         [this, number, params, key, raw](const Offered::Owner& owner) {
+             const auto name_of_it = protocol::quoted(owner.name);
+             std::string renamed;
+             protocol::each_member(raw, [&](const std::string& name, std::string_view value) {
+                 protocol::append_member(renamed, name, name == key ? name_of_it : value);
+                 return true;
+             });
+             ask(number, owner.server, with_member(params, "ref", "{" + renamed + "}"));
          });
 }
 
@@ -249,7 +253,7 @@ void Operations::log_level(RequestNumber number, const protocol::Params& params)
 
 // It is acknowledged once it is known which resources can be heard of.
 void Operations::listen(RequestNumber number, const protocol::Params& params) {
-    const auto object = core::parse_json_object("{" + params.members + "}");
+    const auto object = core::read_json_object("{" + params.members + "}");
     if (!object) return replies_.refuse(number, {ErrorCode::Invalid, object.error().message});
     auto wanted = Listeners::read(requests_.find(number)->id, *object);
     if (!wanted) return replies_.refuse(number, wanted.error());

@@ -1,11 +1,10 @@
 #include "protocol/envelope.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/text.hpp"
 #include "protocol/raw_json.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -443,14 +442,17 @@ std::string without_spaces(std::string_view text) {
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {
-    const auto object = core::parse_json_object(error);
+    const auto object = core::read_json_object(error);
     if (!object) return malformed("error " + object.error().message);
     RpcError parsed;
     const auto code = core::integer_in(&*object, "code");
     if (!code) return malformed("error.code is not an integer");
     parsed.code = *code;
     parsed.message = core::text_in(&*object, "message").value_or("");
-    if (const auto* data = object->if_contains("data")) parsed.data = json::serialize(*data);
+    each_member(error, [&](const std::string& key, std::string_view value) {
+        if (key == "data") parsed.data = value;
+        return true;
+    });
     return parsed;
 }
 

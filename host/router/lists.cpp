@@ -1,6 +1,6 @@
 #include "router/lists.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
@@ -28,7 +28,7 @@ class PagedList : public std::enable_shared_from_this<PagedList> {
 public:
     PagedList(Router& router, connection::Caller& caller, const core::Limits& limits,
               std::string server, std::string method,
-              std::function<void(Result<json::array>)> listed)
+              std::function<void(Result<ListedItems>)> listed)
         : router_(router),
           caller_(caller),
           limits_(limits),
@@ -63,7 +63,7 @@ private:
             const auto error = protocol::parse_rpc_error(reply.error);
             // Servers announce resources and know nothing of templates: they have none.
             if (error && error->code == kMethodNotFound && cursors_.empty())
-                return listed_(json::array());
+                return listed_(ListedItems());
             return fail("failed: " +
                         (error ? core::printable(error->message, 500) : "unreadable error"));
         }
@@ -71,13 +71,14 @@ private:
         bytes_ += core::json_cost(reply.result);
         if (bytes_ > limits_.list_bytes)
             return too_much(limits_.list_bytes, "bytes over its pages", "list_bytes");
-        auto page = core::parse_json_object(reply.result, {.depth = limits_.json_depth});
+        auto page = core::read_json_object(reply.result, {.depth = limits_.json_depth});
         if (!page) return fail("result " + page.error().message);
         auto* items = page->if_contains(list_member(method_));
         if (!items || !items->is_array()) return fail("result has no such list");
-        if (items_.size() + items->get_array().size() > limits_.items_per_list)
+        if (items_.values.size() + items->get_array().size() > limits_.items_per_list)
             return too_much(limits_.items_per_list, "items", "items_per_list");
-        for (auto& item : items->get_array()) items_.push_back(std::move(item));
+        for (auto& item : items->get_array()) items_.values.push_back(std::move(item));
+        keep_texts(reply.result);
         const auto* cursor = page->if_contains("nextCursor");
         if (!cursor || !cursor->is_string()) return listed_(std::move(items_));
         const std::string following(cursor->get_string());
@@ -91,6 +92,16 @@ private:
         ask(following);
     }
 
+    // Of equal members the last counts, as it did for the values.
+    void keep_texts(std::string_view result) {
+        std::string_view list;
+        protocol::each_member(result, [&](const std::string& key, std::string_view value) {
+            if (key == list_member(method_)) list = value;
+            return true;
+        });
+        for (auto rest = protocol::items_in(list); items_.texts.size() < items_.values.size();)
+            items_.texts.emplace_back(protocol::take_item(rest));
+    }
     void fail(const std::string& why, ErrorCode code = ErrorCode::Protocol) {
         listed_(Error{code, "server \"" + server_ + "\": " + method_ + " " + why});
     }
@@ -103,8 +114,8 @@ private:
     connection::Caller& caller_;  // gone: no page comes any more, and no other is asked for
     const core::Limits& limits_;
     const std::string server_, method_;
-    const std::function<void(Result<json::array>)> listed_;
-    json::array items_;
+    const std::function<void(Result<ListedItems>)> listed_;
+    ListedItems items_;
     std::set<std::string> cursors_;
     std::size_t bytes_ = 0;
     CallId page_ = 0;  // on its way
@@ -115,7 +126,7 @@ private:
 std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
                                      const core::Limits& limits, const std::string& server,
                                      const std::string& method,
-                                     std::function<void(Result<json::array>)> listed) {
+                                     std::function<void(Result<ListedItems>)> listed) {
     auto list =
         std::make_shared<PagedList>(router, caller, limits, server, method, std::move(listed));
     list->ask({});

@@ -17,7 +17,7 @@ namespace patchbay::router {
 std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
                                      const core::Limits& limits, const std::string& server,
                                      const std::string& method,
-                                     std::function<void(Result<boost::json::array>)> listed);
+                                     std::function<void(Result<ListedItems>)> listed);
 
 // The reply to a tools/list with those tools alone of which `shown` is true, by their raw names; the
 // bytes that came where that is all of them.

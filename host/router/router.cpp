@@ -577,7 +577,7 @@ void Router::cancel(CallId id, const std::string& reason) {
 
 std::shared_ptr<void> Router::list_all(Caller& caller, const std::string& server,
                                        const std::string& method,
-                                       std::function<void(Result<json::array>)> listed) {
+                                       std::function<void(Result<ListedItems>)> listed) {
     return read_all_pages(*this, caller, impl_->pool.limits(), server, method, std::move(listed));
 }
 

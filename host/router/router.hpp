@@ -65,6 +65,12 @@ struct ListedTool {
 
 using CallId = std::uint64_t;  // never 0
 
+// The items of a list: as values to be looked at, and as the text that each came as, to be passed on.
+struct ListedItems {
+    boost::json::array values;
+    std::vector<std::string> texts;  // as many
+};
+
 class Router {
 public:
     Router(connection::Callers& callers, connection::ConnectionPool& pool,
@@ -82,13 +88,14 @@ public:
     std::size_t in_flight() const;
     std::map<std::string, std::size_t> in_flight_by_server() const;  // of those that have any
 
-    // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
+    // All pages of a list method ("resources/list", "prompts/list", ...) as one list, connected
     // first. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,
     // items_per_list or list_bytes with a Limit error. Whoever lets go of what is returned hears
     // nothing more, and the page on its way is cancelled.
-    [[nodiscard]] std::shared_ptr<void> list_all(
-        connection::Caller& caller, const std::string& server, const std::string& method,
-        std::function<void(Result<boost::json::array>)> listed);
+    [[nodiscard]] std::shared_ptr<void> list_all(connection::Caller& caller,
+                                                 const std::string& server,
+                                                 const std::string& method,
+                                                 std::function<void(Result<ListedItems>)> listed);
 
     // What servers have listed, in stable order; what is hidden from that caller left out.
     std::vector<ListedTool> tools(const connection::Caller& caller);

@@ -113,26 +113,27 @@ void ThingListing::settled(const std::string& id) {
         return take(id, Error{ErrorCode::Unavailable, "server \"" + id + "\" is not connected"});
     if (held->state() != State::Ready) return take(id, why_not_ready(held->status()));
     if (held->session()->can(words_of(kind_).capability)) return ask(id);
-    take(id, json::array());  // it is there and has none
+    take(id, router::ListedItems());  // it is there and has none
 }
 
 void ThingListing::ask(const std::string& id) {
     missing_[id] =
         known_.router().list_all(caller_, id, words_of(kind_).method,
-                                 [self = weak_from_this(), id](Result<json::array> items) {
+                                 [self = weak_from_this(), id](Result<router::ListedItems> items) {
                                      if (const auto listing = self.lock())
                                          listing->take(id, std::move(items));
                                  });
 }
 
-void ThingListing::take(const std::string& id, Result<json::array> items) {
+void ThingListing::take(const std::string& id, Result<router::ListedItems> items) {
     if (missing_.erase(id) == 0) return;
     if (items) {
         ++list_.answered;
-        if (const auto note = left_out_of(*items, id, words_of(kind_).method); !note.empty())
+        if (const auto note = left_out_of(items->values, id, words_of(kind_).method); !note.empty())
             core::log::warn(note);
-        for (auto& item : *items)
-            if (item.is_object()) list_.things.push_back({id, std::move(item.get_object())});
+        for (std::size_t i = 0; i < items->values.size(); ++i)
+            if (auto* item = items->values[i].if_object())
+                list_.things.push_back({id, std::move(*item), std::move(items->texts[i])});
     } else {
         // Where all are asked, one that the rules forbid is as if it had none.
         const bool skipped = of_all_ && items.error().code == ErrorCode::Denied;

@@ -4,6 +4,7 @@
 // Errors:  a server that is not there is named beside the things of the others.
 #pragma once
 
+#include "router/router.hpp"
 #include "service/server_error.hpp"
 #include "service/servers.hpp"
 #include "service/statuses.hpp"
@@ -39,6 +40,7 @@ std::string left_out_of(const boost::json::array& items, const std::string& serv
 struct Thing {
     std::string server;
     boost::json::object definition;  // as its server told it
+    std::string text;                // the same, as it came
 };
 boost::json::object to_json(const Thing& thing);  // the definition with its `server`
 
@@ -73,7 +75,7 @@ private:
     void connect(const std::string& id);
     void settled(const std::string& id);
     void ask(const std::string& id);
-    void take(const std::string& id, Result<boost::json::array> items);
+    void take(const std::string& id, Result<router::ListedItems> items);
     void finish();
 
     const service::Servers& known_;

@@ -14,10 +14,9 @@ std::string answer(const config::ClientSettings& client, const std::string& meth
                    const std::string& params = "{}", AskPerson ask = {}) {
     std::string told = "none";
     const Responder responder(client, std::move(ask));
-    responder.respond("s", method, json::parse(params).as_object(),
-                      [&](Result<json::object> given) {
-                          told = given ? json::serialize(*given) : given.error().message;
-                      });
+    responder.respond(
+        "s", method, json::parse(params).as_object(),
+        [&](const Result<Given>& given) { told = given ? given->text : given.error().message; });
     return told;
 }
 config::ClientSettings eliciting(const char* how) {

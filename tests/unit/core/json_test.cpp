@@ -1,9 +1,11 @@
 // The door for JSON text: its bounds, its words, and getters that take any shape.
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace patchbay::core {
 namespace {
@@ -107,6 +109,15 @@ TEST(JsonText, BoundsHowManyValuesThereMayBe) {
     many.back() = ']';
     EXPECT_FALSE(parse_json(many)) << "a server's, of which a tree takes thirty times the room";
     EXPECT_TRUE(parse_json(many, {.values = kAnyNumberOfValues}));
+}
+
+TEST(JsonText, WhoKeepsTheTextReadsOnBesideANumberThatNoTypeHolds) {
+    const auto read = read_json_object(R"({"a":1E400,"b":[-1e999],"c":"text"})");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(text_in(&*read, "c"), "text");
+    EXPECT_EQ(number_in(&*read, "a"), std::numeric_limits<double>::max());
+    EXPECT_FALSE(read_json_object("[1E400]"));
+    EXPECT_FALSE(read_json_object(R"({"a":1E)"));
 }
 
 TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {

@@ -20,12 +20,12 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
             return {{"resources", {{{"uri", "a:1"}}}}, {"nextCursor", "two"}};
         return {{"resources", {{{"uri", "a:2"}}}}};
     };
-    std::optional<Result<json::array>> listed;
+    std::optional<Result<ListedItems>> listed;
     auto list = router().list_all(caller, "git", "resources/list",
                                   [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     ASSERT_TRUE(*listed);
-    EXPECT_EQ((*listed)->size(), 2u);
+    EXPECT_EQ((*listed)->values.size(), 2u);
 
     server.results["resources/list"] = [](const auto&) -> json::value {
         return {{"resources", json::array()}, {"nextCursor", "same"}};

@@ -43,7 +43,7 @@ protected:
 
 ThingList listed(const std::vector<std::pair<const char*, json::object>>& things) {
     ThingList list;
-    for (const auto& [server, definition] : things) list.things.push_back({server, definition});
+    for (const auto& [server, definition] : things) list.things.push_back({server, definition, {}});
     return list;
 }
 
@@ -216,7 +216,7 @@ TEST(NamedThings, AreNobodysWhileAnotherThatMayHaveThemCouldNotBeAsked) {
     EXPECT_THAT(find_thing(list, Kind::Prompts, "deploy")->error().message,
                 HasSubstr(R"(and "a" and "c" could not be asked)"));
     EXPECT_FALSE(find_thing(list, Kind::Prompts, "other")) << "nobody lists it";
-    list.things.push_back({"d", {{"name", "deploy"}}});
+    list.things.push_back({"d", {{"name", "deploy"}}, {}});
     EXPECT_EQ(find_thing(list, Kind::Prompts, "deploy")->error().code, ErrorCode::Invalid);
     list.things.pop_back();
     list.errors.clear();
