@@ -4,6 +4,9 @@
 #include "gateway/access/listening.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::app {
@@ -40,6 +43,17 @@ Result<void> check_source(const char* option, const std::string& text) {
     return {};
 }
 
+bool is_url(const std::string& keys) {
+    return keys.find("://") != std::string::npos;
+}
+
+// Else it would be missed by the first who comes.
+Result<void> check_file(const char* option, const std::string& path) {
+    if (path.empty() || is_url(path) || ::access(path.c_str(), R_OK) == 0) return {};
+    return invalid(std::string(option) + ": cannot read \"" + core::printable(path, 200) +
+                   "\": " + std::strerror(errno) + "; expected a file with a JWK set, or its URL");
+}
+
 Result<void> check_oauth(const HttpTerms& terms) {
     if (terms.issuers.empty()) {
         const char* alone = !terms.audience.empty() ? "--oauth-audience"
@@ -52,10 +66,11 @@ Result<void> check_oauth(const HttpTerms& terms) {
     if (terms.auth == "none") return invalid("--auth none: --oauth-issuer asks everybody");
     for (const auto& each : terms.issuers)
         if (auto fine = check_source("--oauth-issuer", each); !fine) return fine;
-    if (terms.keys.find("://") != std::string::npos)
+    if (is_url(terms.keys))
         if (auto fine = check_source("--oauth-keys", terms.keys); !fine) return fine;
     if (!terms.keys.empty() && terms.issuers.size() > 1)
         return invalid("--oauth-keys: of which of the issuers? It goes with one alone");
+    if (auto fine = check_file("--oauth-keys", terms.keys); !fine) return fine;
     for (const auto& each : terms.scopes)
         if (each.empty() || !std::all_of(each.begin(), each.end(), [](char c) {
                 return c > ' ' && c < 0x7f && c != '"' && c != '\\';

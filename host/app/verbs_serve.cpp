@@ -72,8 +72,8 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     return StdioListener(*session, std::move(*view)).run();
 }
 
-// Who may come in.
-void add_door_options(CLI::App& serve, HttpTerms& terms) {
+// Who may come in; over stdio that is who started us.
+void add_door_options(CLI::App& serve, HttpTerms& terms, CLI::Option* http) {
     const char* const kDoor = "Who may come in by --http";
     serve
         .add_option("--auth", terms.auth,
@@ -126,6 +126,10 @@ void add_door_options(CLI::App& serve, HttpTerms& terms) {
         .add_flag("--allow-plain", terms.allow_plain,
                   "Beyond this machine without TLS, which something in front of it does")
         ->group(kDoor);
+    for (const char* option :
+         {"--auth", "--public-url", "--allow-host", "--allow-plain", "--tls-cert", "--tls-key",
+          "--oauth-issuer", "--oauth-scope", "--oauth-audience", "--oauth-keys"})
+        serve.get_option(option)->needs(http);
 }
 
 }  // namespace
@@ -148,7 +152,7 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
                   "Also the older transport, HTTP with SSE of 2024-11-05, at /sse (its URL is "
                   "printed below the other)")
         ->needs(http);
-    add_door_options(serve, wanted->http);
+    add_door_options(serve, wanted->http, http);
     serve.add_option(
         "--metrics", wanted->metrics,
         "Beside it, at another address of this machine: /metrics, what Prometheus reads, and "

@@ -61,6 +61,13 @@ json::object to_json(const Token& token) {
     return object;
 }
 
+// One that is not there is shown to nobody, which is safe and seldom meant.
+void warn_of_strangers(const Session& session, const std::vector<std::string>& servers) {
+    for (const auto& id : servers)
+        if (!session.servers().has(id))
+            say("warning: --servers: " + session.servers().no_such_server(id).message);
+}
+
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
     Token token{options.name, gateway::sha256_of_token(text), Calendar::now()};
@@ -72,6 +79,9 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         token.expires = token.created + *lifetime;
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
+    if (!options.servers.empty() && !global.quiet)
+        if (const auto session = Session::open(global, Session::Life::Offline))
+            warn_of_strangers(*session, options.servers);
     if (global.json) {
         auto told = to_json(token);
         told["token"] = text;

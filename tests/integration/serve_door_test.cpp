@@ -154,6 +154,11 @@ TEST_F(ServeDoor, ATokenShowsWhatItIsGoodForAlone) {
     const auto told = home.run({"token", "list"}).out;
     EXPECT_THAT(told, AllOf(HasSubstr("mcp__x__echo,mcp__y__*"), HasSubstr("all")));
     EXPECT_THAT(home.run({"token", "add", "z", "--tools", "echo"}).err, HasSubstr("no pattern"));
+    const auto strange = home.run({"token", "add", "later", "--servers", "x,elsewhere"});
+    EXPECT_EQ(strange.exit_code, 0);
+    EXPECT_THAT(strange.err,
+                AllOf(HasSubstr("warning: --servers: no server \"elsewhere\" is configured"),
+                      Not(HasSubstr("no server \"x\""))));
     end();
 }
 
@@ -183,10 +188,10 @@ TEST_F(ServeDoor, ARecordThatIsDamagedIsSaidBeforeAnybodyComes) {
 // No socket is opened there: what is asked for is judged before.
 TEST_F(ServeDoor, ElsewhereThanOnLoopbackItSaysWhatIsMissing) {
     const std::pair<Words, const char*> cases[] = {
-        {{"0.0.0.0:0", "--auth", "none"}, "asked who it is"},
+        {{"0.0.0.0:0", "--auth", "none"}, "from other machines: each that comes has to be asked"},
         {{"192.0.2.1:0"}, "--allow-plain"},
         {{"[2001:db8::1]:0", "--auth", "token"}, "--allow-plain"},
-        {{"0.0.0.0:0", "--allow-plain"}, "--allow-host"},
+        {{"0.0.0.0:0", "--allow-plain"}, "say what clients call it, by --public-url "},
         {{"[::]:0", "--allow-plain"}, "--allow-host"},
         {{"127.0.0.1:0", "--public-url", "mcp.example"}, "--public-url: \"mcp.example\" is no URL"},
         {{"127.0.0.1:0", "--allow-host", "http://a"}, "--allow-host: \"http://a\" is no host"},
@@ -202,6 +207,20 @@ TEST_F(ServeDoor, ElsewhereThanOnLoopbackItSaysWhatIsMissing) {
         EXPECT_EQ(done.exit_code, 3) << told;
         EXPECT_THAT(done.err, HasSubstr(told));
         EXPECT_EQ(done.out, "");
+    }
+}
+
+// Somebody who wrote one of these believes that strangers are asked.
+TEST_F(ServeDoor, WhatIsAboutHttpAloneIsRefusedOverStdio) {
+    const Words cases[] = {
+        {"--auth", "token"}, {"--public-url", "https://a/mcp"}, {"--allow-host", "a"},
+        {"--allow-plain"},   {"--oauth-issuer", "https://a"},   {"--oauth-scope", "a"}};
+    for (auto words : cases) {
+        const auto told = words.front() + " requires --http";
+        words.insert(words.begin(), "serve");
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_THAT(done.err, HasSubstr(told));
     }
 }
 

@@ -146,6 +146,8 @@ TEST_F(ServeOauth, OptionsThatMakeNoSenseAreTold) {
         {{"--oauth-issuer", "https://a", "--oauth-keys", "http://a/k"}, "has to be https"},
         {{"--oauth-issuer", "https://a", "--oauth-issuer", "https://b", "--oauth-keys", "k"},
          "of which of the issuers"},
+        {{"--oauth-issuer", "https://a", "--oauth-keys", "none.json"},
+         "--oauth-keys: cannot read \"none.json\": No such file or directory"},
         {{"--oauth-issuer", "https://a", "--oauth-scope", "a\"b"}, "is no scope"},
         {{"--oauth-issuer", "https://a", "--auth", "none"}, "asks everybody"},
     };

@@ -37,18 +37,18 @@ Result<void> may_listen(const http::Address& address, Asks asks, Carried carried
     if (address.loopback()) return {};
     const auto missing = [&](const char* what) {
         return Error{ErrorCode::Invalid,
-                     address.host + " can be reached from other machines: " + what};
+                     address.host + " can be reached from other machines" + what};
     };
     if (asks == Asks::Nobody)
-        return missing("each that comes has to be asked who it is; leave --auth none away");
+        return missing(": each that comes has to be asked who it is; leave --auth none away");
     if (carried == Carried::Plain)
         return missing(
-            "a token must not be sent in the clear; say --tls-cert FILE --tls-key FILE, or "
+            ": a token must not be sent in the clear; say --tls-cert FILE --tls-key FILE, or "
             "--allow-plain where something in front of it does TLS");
     if (address.any() && names.empty())
         return missing(
-            "and it stands for every address, so what clients call it has to be said: "
-            "--public-url https://NAME or --allow-host NAME");
+            ", by whatever address they know: say what clients call it, by --public-url "
+            "https://NAME or --allow-host NAME");
     return {};
 }
 
