@@ -6,6 +6,7 @@
 #include "config/edit/render.hpp"
 #include "config/secret_names.hpp"
 #include "core/program.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -255,6 +256,17 @@ json::object to_json(const KnownClient& client, const ConnectOptions& options,
     return told;
 }
 
+// The command that takes this entry out of this file.
+std::string undo_of(const KnownClient& client, const ConnectOptions& options) {
+    auto command = "patchbay connect " + std::string(client.id);
+    if (!options.file.empty())
+        command += " --file " + core::shell_word(options.file);
+    else if (options.project)
+        command += " --project";
+    if (options.name != ConnectOptions().name) command += " --name " + options.name;
+    return command + " --undo";
+}
+
 void tell(const KnownClient& client, const ConnectOptions& options, const EntryChange& done) {
     const auto entry = "\"" + options.name + "\"";
     switch (done.state) {
@@ -265,7 +277,7 @@ void tell(const KnownClient& client, const ConnectOptions& options, const EntryC
             say("connected: " + entry + " is in " + done.file +
                 (done.made ? ", which is new" : ""));
             say("start " + std::string(client.title) +
-                " anew to have it; back with: patchbay connect " + client.id + " --undo");
+                " anew to have it; back with: " + undo_of(client, options));
             break;
         case EntryChange::State::Disconnected:
             say("disconnected: " + (done.removed ? done.file + ", which was made for it, is removed"

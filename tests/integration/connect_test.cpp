@@ -92,7 +92,7 @@ TEST_F(Connect, PutsTheEntryInTheWordsOfEachClientAndTakesItOutAgain) {
         EXPECT_THAT(again.err, HasSubstr("has patchbay already: \"patchbay\" in "));
         EXPECT_EQ(again.exit_code, 0);
         if (known.project) {
-            EXPECT_EQ(connect({known.client, "--project"}).exit_code, 0);
+            EXPECT_THAT(connect({known.client, "--project"}).err, HasSubstr(" --project --undo\n"));
             EXPECT_EQ(read_file(home.work() / known.project), text(known.file));
             EXPECT_EQ(connect({known.client, "--project", "--undo"}).exit_code, 0);
         } else {
@@ -217,7 +217,9 @@ TEST_F(Connect, AnEntryOfThatNameThatIsSomebodyElsesStays) {
     EXPECT_EQ(shown.exit_code, 0);
     EXPECT_THAT(shown.out, AllOf(HasSubstr("-    \"patchbay\": {\"command\": \"other\""),
                                  HasSubstr("\"***\""), Not(HasSubstr("abcd1234"))));
-    ASSERT_EQ(connect({"cursor", "--name", "pb"}).exit_code, 0);
+    const auto named = connect({"cursor", "--name", "pb"});
+    ASSERT_EQ(named.exit_code, 0);
+    EXPECT_THAT(named.err, HasSubstr("back with: patchbay connect cursor --name pb --undo\n"));
     ASSERT_EQ(connect({"cursor", "--name", "pb", "--undo"}).exit_code, 0);
     ASSERT_EQ(connect({"cursor", "--replace"}).exit_code, 0);
     EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr(program));
