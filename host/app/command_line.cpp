@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 namespace patchbay::app {
@@ -32,15 +33,15 @@ std::string hint_for(const std::string& strange, const CLI::App& app, const CLI:
     if (strange == "-v" || strange == "--verbose" || strange == "--debug")
         return "; --log-level debug tells more, --version which version this is";
     const auto name = strange.substr(0, strange.find('='));
-    std::vector<std::string> known;
+    std::set<std::string> known;  // --help is of every verb
     for (const auto* each : {&verb, &app}) {
         for (const auto* option : each->get_options()) {
-            for (const auto& word : option->get_lnames()) known.push_back("--" + word);
-            for (const auto& letter : option->get_snames()) known.push_back("-" + letter);
+            for (const auto& word : option->get_lnames()) known.insert("--" + word);
+            for (const auto& letter : option->get_snames()) known.insert("-" + letter);
         }
         if (&verb == &app) break;
     }
-    return name.size() > 2 ? core::did_you_mean(name, known) : std::string();
+    return name.size() > 2 ? core::did_you_mean(name, {known.begin(), known.end()}) : std::string();
 }
 
 // Without its value, which may be a secret.

@@ -43,6 +43,7 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     EXPECT_THAT(home.run({"tools", "--jsno"}).err, HasSubstr("did you mean \"--json\"?"));
     EXPECT_THAT(home.run({"--jsno", "tools"}).err, HasSubstr("did you mean \"--json\"?"));
     EXPECT_THAT(home.run({"tools", "--sever=x"}).err, HasSubstr("did you mean \"--server\"?"));
+    EXPECT_THAT(home.run({"tools", "--hepl"}).err, HasSubstr("did you mean \"--help\"?"));
     EXPECT_THAT(home.run({"tools", "-z"}).err, Not(HasSubstr("did you mean")));
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
 }
