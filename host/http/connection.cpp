@@ -56,10 +56,12 @@ private:
         version = spoken;
     }
     void on_response_impl(int, Text, int, Code&) override {}
+    // A trailer is nothing of the head: what stands in front of us looks for it there alone, and we
+    // would take for a header what it has taken away or set itself (RFC 9110 section 6.5.1).
     void on_field_impl(beast::field, Text name, Text value, Code&) override {
-        request.headers.emplace_back(lower(view(name)), view(value));
+        if (!head_done_) request.headers.emplace_back(lower(view(name)), view(value));
     }
-    void on_header_impl(Code&) override {}
+    void on_header_impl(Code&) override { head_done_ = true; }
     void on_body_init_impl(const boost::optional<std::uint64_t>& length, Code&) override {
         request.body.reserve(static_cast<std::size_t>(length.value_or(0)));
     }
@@ -73,6 +75,8 @@ private:
         return part.size();
     }
     void on_finish_impl(Code&) override {}
+
+    bool head_done_ = false;
 };
 
 class Connection::Turn final : public Exchange, public std::enable_shared_from_this<Turn> {
@@ -219,9 +223,16 @@ void Connection::parse() {
         if (parser_->is_header_done() && !accept_head()) return;
         const auto now = parser_->request.body.size();
         server_.reading_ += now - std::exchange(parser_->counted, now);
-        if (server_.reading_ > server_.limits_.all_body_bytes)
+        // Those who are sending much leave room for who has little to say.
+        if (server_.reading_ > server_.limits_.all_body_bytes && now > server_.limits_.own_bytes)
             return refuse(503, "too much is being sent at once; try again");
         if (parser_->is_done()) return dispatch();
+        // The parser has no limit for a line between two chunks, nor for what stands behind the last.
+        if (in_.size() > server_.limits_.head_bytes)
+            return refuse(431,
+                          "a line between the chunks of a body, or what stands behind them, is "
+                          "over " +
+                              std::to_string(server_.limits_.head_bytes) + " bytes");
         if (failed == beast::error::need_more || taken == 0) return;
     }
 }

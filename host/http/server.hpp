@@ -29,6 +29,7 @@ struct Limits {
     std::size_t head_bytes = 16u << 10;
     std::size_t body_bytes = 16u << 20;
     std::size_t all_body_bytes = 256u << 20;  // of all requests that are being read
+    std::size_t own_bytes = 16u << 10;        // of one, whatever the others take
     std::chrono::seconds head{10}, body{60}, idle{75}, write{60};
 };
 

@@ -159,6 +159,18 @@ TEST_F(HttpServer, ReadsWhatComesInAnyPieces) {
     EXPECT_EQ(requests[0].body, "hi yo");
 }
 
+TEST_F(HttpServer, WhatStandsBehindABodyIsNoHeader) {
+    peer().send(
+        "POST /mcp HTTP/1.1\r\nHost: a\r\nX-User: ada\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "2\r\nhi\r\n0\r\nX-User: eve\r\nAuthorization: Bearer x\r\n\r\n");
+    hear("fine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].body, "hi");
+    EXPECT_EQ(requests[0].count("x-user"), 1u);
+    EXPECT_EQ(*requests[0].header("x-user"), "ada");
+    EXPECT_EQ(requests[0].header("authorization"), nullptr);
+}
+
 TEST_F(HttpServer, StreamsInChunksAndGoesOnBehindTheEnd) {
     answers = false;
     peer().send("GET /s HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -290,6 +302,21 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"Expectation", kPost + "Content-Length: 0\r\nExpect: magic\r\n\r\n", "417"}),
     [](const auto& each) { return each.param.name; });
 
+class HttpEndless : public HttpServer, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(HttpEndless, IsRefusedBeforeItFillsTheMemory) {
+    peer().send(kPost + "Transfer-Encoding: chunked\r\n\r\n" + GetParam());
+    for (int i = 0; i < 64 && peer().got().empty(); ++i) {
+        peer().send(std::string(4'096, '0'));
+        let_it_read();
+    }
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 431"));
+    EXPECT_TRUE(requests.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(WhatStandsBetweenChunks, HttpEndless,
+                         ::testing::Values("1;a=", "0", "2\r\nhi\r\n", "0\r\nX: "));
+
 class HttpTarget : public HttpServer, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(HttpTarget, ThatIsNoPathIsRefused) {
@@ -333,6 +360,7 @@ TEST_F(HttpServer, MoreConnectionsThanThereMayBeAreTold) {
 
 TEST_F(HttpServer, BodiesTogetherMayBeOnlySoLong) {
     limits.all_body_bytes = 100;
+    limits.own_bytes = 10;
     Peer first(server().address());
     first.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90\r\n\r\n" + std::string(80, 'x'));
     let_it_read();
@@ -341,6 +369,18 @@ TEST_F(HttpServer, BodiesTogetherMayBeOnlySoLong) {
     // What was refused counts no more.
     first.send(std::string(10, 'x'));
     EXPECT_TRUE(wait([&] { return first.got().find("fine") != std::string::npos; }));
+}
+
+TEST_F(HttpServer, WhoHasLittleToSayIsHeardWhateverOthersSend) {
+    limits.all_body_bytes = 100;
+    limits.own_bytes = 10;
+    Peer first(server().address());
+    first.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n" + std::string(98, 'x'));
+    let_it_read();
+    peer().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n" + std::string(10, 'x'));
+    hear("fine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].body.size(), 10u);
 }
 
 TEST_F(HttpServer, WhoReadsNothingIsCutOffAndCostsNoMoreThanItIsSent) {
