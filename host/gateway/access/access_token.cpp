@@ -13,6 +13,10 @@ using core::Calendar;
 namespace {
 
 constexpr double kLatest = 253'402'300'799;  // the end of the year 9999
+// The calendar itself ends in 2262: what is later is never. A clock skew may be added to it.
+constexpr std::int64_t kNever = std::chrono::duration_cast<std::chrono::seconds>(
+                                    Calendar::duration::max() - std::chrono::hours(24))
+                                    .count();
 
 // "JWT" or "at+jwt": a token that was made for another purpose says which.
 bool is_type(std::string_view type) {
@@ -52,7 +56,8 @@ std::vector<std::string> scopes_in(const json::object& claims) {
 std::optional<Calendar::time_point> time_in(const json::object& claims, std::string_view name) {
     const auto seconds = core::number_in(&claims, name);
     if (!seconds || !(*seconds >= 0) || *seconds > kLatest) return {};
-    return Calendar::time_point(std::chrono::seconds(static_cast<std::int64_t>(*seconds)));
+    return Calendar::time_point(
+        std::chrono::seconds(std::min(static_cast<std::int64_t>(*seconds), kNever)));
 }
 
 }  // namespace

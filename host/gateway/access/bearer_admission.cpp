@@ -33,7 +33,8 @@ std::optional<Admission::Admitted> BearerAdmission::admit(const http::Request& r
     if (judge != judges_.end())
         if (const auto bearer = (*judge)->known(token))
             return let_in(*bearer, request, std::move(later));
-    if (attempts_.too_many(request.peer))
+    const bool at_hand = judge != judges_.end() && (*judge)->is_at_hand(token);
+    if (!at_hand && attempts_.too_many(request.peer))
         return HttpRefusal{429, "too many wrong tokens came from here; try again later"};
     if (judge == judges_.end())
         return failed(request.peer, challenge_.refusal(Challenge::Error::InvalidToken,

@@ -7,6 +7,12 @@
 
 namespace patchbay::gateway {
 
+namespace {
+
+constexpr std::size_t kMostTried = 2;  // keys, for a token that costs its sender nothing
+
+}  // namespace
+
 bool OauthJudge::is_its(std::string_view token) const {
     return std::count(token.begin(), token.end(), '.') == 2;
 }
@@ -17,21 +23,34 @@ std::optional<Bearer> OauthJudge::known(std::string_view token) {
     return found->second.bearer;
 }
 
+bool OauthJudge::is_at_hand(std::string_view text) const {
+    const auto parsed = parse_access_token(text);
+    const auto* token = std::get_if<AccessToken>(&parsed);
+    const auto* issuer = token && !token->key_id.empty() ? issuer_of(*token) : nullptr;
+    if (!issuer) return false;
+    const auto count = issuer->keys().find(token->key_id, token->algorithm).size();
+    return count > 0 && count <= kMostTried;
+}
+
+IssuerKeys* OauthJudge::issuer_of(const AccessToken& token) const {
+    const auto found = std::find_if(issuers_.begin(), issuers_.end(), [&](const auto& each) {
+        return each->issuer() == token.issuer;
+    });
+    return found == issuers_.end() ? nullptr : found->get();
+}
+
 // What can be judged without keys comes first: nothing is asked of anybody for a token that is wrong
 // whatever they say.
 void OauthJudge::look_up(std::string_view text, std::function<void(Verdict)> then) {
     auto parsed = parse_access_token(text);
     if (const auto* why = std::get_if<WrongToken>(&parsed)) return then(wrong(*why));
     auto token = std::make_shared<AccessToken>(std::get<AccessToken>(std::move(parsed)));
-    const auto issuer = std::find_if(issuers_.begin(), issuers_.end(), [&](const auto& each) {
-        return each->issuer() == token->issuer;
-    });
-    if (issuer == issuers_.end())
-        return then(wrong({"the token is of an issuer that is not trusted here"}));
+    auto* const issuer = issuer_of(*token);
+    if (!issuer) return then(wrong({"the token is of an issuer that is not trusted here"}));
     const auto claims = subject_of(*token, terms_, loop_.time().date());
     if (const auto* why = std::get_if<WrongToken>(&claims); why && !why->lacks_scope)
         return then(wrong(*why));
-    auto& keys = **issuer;
+    auto& keys = *issuer;
     const auto sha256 = core::sha256_hex(text);
     const bool has_key = !keys.keys().find(token->key_id, token->algorithm).empty();
     if (has_key) {

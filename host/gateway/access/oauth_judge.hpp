@@ -32,6 +32,8 @@ public:
 
     bool is_its(std::string_view token) const override;
     std::optional<Bearer> known(std::string_view token) override;
+    // By the name of a key that is there.
+    bool is_at_hand(std::string_view token) const override;
     void look_up(std::string_view token, std::function<void(Verdict)> then) override;
 
 private:
@@ -39,6 +41,7 @@ private:
         Bearer bearer;
         core::Calendar::time_point until;
     };
+    IssuerKeys* issuer_of(const AccessToken& token) const;  // null: it is not trusted here
     Verdict judged(const AccessToken& token, const KeySet& keys, const std::string& sha256);
     HttpRefusal wrong(const WrongToken& why) const;
     void remember(const std::string& sha256, Known known);

@@ -29,6 +29,9 @@ public:
     virtual bool is_its(std::string_view token) const = 0;
     // What costs nothing to find out. Nothing: look_up() may know better.
     virtual std::optional<Bearer> known(std::string_view token) = 0;
+    // look_up() judges it at once by what is there, and nobody comes nearer to a right one by trying:
+    // wrong ones of others do not keep it out.
+    virtual bool is_at_hand(std::string_view) const { return false; }
     // `then` is called once, from within or later; not at all once the judge is gone.
     virtual void look_up(std::string_view token, std::function<void(Verdict)> then) = 0;
 };

@@ -116,6 +116,11 @@ TEST(AccessToken, WhatItClaimsIsLookedAt) {
     EXPECT_EQ(with_claims({{"exp", kNowSeconds - 30}}), fine) << "clocks differ a little";
     EXPECT_EQ(with_claims({{"exp", 1.8e9 + 0.5}}), fine);
     EXPECT_EQ(with_claims({{"nbf", kNowSeconds + 30}}), fine);
+    for (const auto late : {9'223'372'036, 9'223'372'037, 253'402'300'799}) {
+        EXPECT_EQ(with_claims({{"exp", late}}), fine) << "also behind what the calendar holds";
+        EXPECT_EQ(with_claims({{"nbf", late}}), "the token does not count yet");
+    }
+    EXPECT_EQ(with_claims({{"nbf", 16'725'225'600}}), "the token does not count yet");
     const std::pair<json::object, const char*> wrong[] = {
         {{{"exp", kNowSeconds - 60}}, "the token has expired"},
         {{{"exp", nullptr}}, "the token does not say when it expires"},

@@ -11,16 +11,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Knows "good", and "new" by looking for it.
+// Knows "good", and "new" by looking for it; also "signed", for which there is nothing to look for.
 struct FakeJudge final : TokenJudge {
     bool is_its(std::string_view token) const override { return token != "foreign"; }
     std::optional<Bearer> known(std::string_view token) override {
         return token == "good" ? std::optional(Bearer{"id/good", "Good", scope}) : std::nullopt;
     }
+    bool is_at_hand(std::string_view token) const override { return token == "signed"; }
     void look_up(std::string_view token, std::function<void(Verdict)> then) override {
         ++looks;
         pending = [token = std::string(token), then = std::move(then)] {
             if (token == "new") return then(Bearer{"id/new", "New"});
+            if (token == "signed") return then(Bearer{"id/signed", "Signed"});
             then(Challenge().refusal(Challenge::Error::InvalidToken, "wrong"));
         };
         if (at_once) pending();
@@ -97,6 +99,7 @@ TEST_F(Admitting, WrongTokensOfOneAddressKeepNobodyElseOut) {
     EXPECT_EQ(come("foreign"), "429");
     EXPECT_EQ(judge.looks, looks) << "nothing is looked for any more";
     EXPECT_EQ(come("good"), "id/good Good") << "also from the same address";
+    EXPECT_EQ(come("signed"), "id/signed Signed") << "and there is nothing to be guessed";
     EXPECT_EQ(come("new", "/mcp", "127.0.0.2"), "id/new New");
     EXPECT_EQ(come(""), "401") << "who has none is told what is needed";
     time.turn(FailedAttempts::kPause);

@@ -150,6 +150,16 @@ TEST_F(Judging, ASignedTokenWithoutTheScopeIsForbiddenNotUnknown) {
     EXPECT_EQ(looked_up(token(second, "1", {{"scope", "read"}})), "401") << "it is not signed";
 }
 
+TEST_F(Judging, IsAtHandWhereTheKeyThatATokenNamesIsThere) {
+    EXPECT_FALSE(judge().is_at_hand(token(first, "1"))) << "no key is there yet";
+    looked_up(token(first, "1"));
+    EXPECT_TRUE(judge().is_at_hand(token(first, "1", {{"sub", "eve"}})));
+    EXPECT_FALSE(judge().is_at_hand(token(first, "2"))) << "it would be asked for";
+    EXPECT_FALSE(judge().is_at_hand(token(first, ""))) << "all there are would be tried";
+    EXPECT_FALSE(judge().is_at_hand(token(first, "1", {{"iss", "https://evil.example"}})));
+    EXPECT_FALSE(judge().is_at_hand("a.b.c"));
+}
+
 TEST_F(Judging, WhatItKnowsItForgets) {
     const auto text = token(first, "1");
     EXPECT_EQ(looked_up(text), ada);
