@@ -46,6 +46,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       version_(std::move(version)),
       most_requests_(parts.most_requests),
       alone_(parts.alone),
+      modern_alone_(parts.modern_alone),
       offered_any_(!parts.alone),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), parts.catalogue, *this, view_,
@@ -129,9 +130,9 @@ void ClientSession::take_request(const Incoming& message, Route from) {
     if (requests_.number_of(id, meta.era, from) != 0)
         return refuse(id, kInvalidRequest,
                       "id " + core::printable(id, 80) + " is in flight already");
-    if (meta.era == Era::Legacy && envelope.method == "initialize")
-        return initialize(id, params, from);
-    if (meta.era == Era::Legacy && envelope.method == "ping")
+    const bool may_begin = meta.era == Era::Legacy && !modern_alone_;
+    if (may_begin && envelope.method == "initialize") return initialize(id, params, from);
+    if (may_begin && envelope.method == "ping")
         return out_.answer({protocol::response(id, "{}")}, from);
     if (meta.era == Era::Legacy && revision_.empty())
         return refuse(
@@ -261,6 +262,8 @@ const std::string& ClientSession::told_of(const std::string& raw_capabilities) {
 }
 
 void ClientSession::take_notification(const protocol::Envelope& envelope, Route from) {
+    const bool of_cancelling = envelope.method == "notifications/cancelled";
+    if (modern_alone_ && !of_cancelling) return;
     if (envelope.method == "notifications/initialized") return events_.on_initialized();
     if (envelope.method == "notifications/roots/list_changed") {
         for (const auto& id : servers_.connections().ids())
@@ -269,7 +272,7 @@ void ClientSession::take_notification(const protocol::Envelope& envelope, Route 
                     held->get().notify(envelope.method, {});
         return;
     }
-    if (envelope.method != "notifications/cancelled") return;
+    if (!of_cancelling) return;
     const auto members = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params);
     if (!members) return;
     const auto id = protocol::raw_member(members->members, "requestId");

@@ -40,6 +40,9 @@ public:
         // There is no client but this: servers are told what it can.
         bool alone = true;
         WishKeeper* keeper = nullptr;  // null: what a legacy client wished ends with the session
+        // Whoever comes says its era with each request: several clients share this, and what one of them
+        // says of itself, as `initialize` does, would be said of all.
+        bool modern_alone = false;
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
@@ -124,7 +127,7 @@ private:
     boost::json::object capabilities_;  // of a legacy client
     std::string raw_capabilities_;      // the same
     std::string revision_;              // that initialize agreed on; empty: it did not come
-    const bool alone_;
+    const bool alone_, modern_alone_;
     bool offered_any_;               // capabilities, to servers
     std::string last_capabilities_;  // raw, for whom told_ is
     std::string told_;

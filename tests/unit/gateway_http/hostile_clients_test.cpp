@@ -77,6 +77,35 @@ TEST_F(HostileClients, AStateIsOfOneGuestCountsOnceAndCannotBeMadeUp) {
     EXPECT_THAT(body_of(again), HasSubstr("done"));
 }
 
+// The modern ones of one guest are one session within: none begins it for the others.
+TEST_F(HostileClients, NoneSaysOfAllModernClientsWhatTheyCan) {
+    const http::Headers modern{{"mcp-protocol-version", "2026-07-28"}};
+    const auto begun =
+        come("POST", modern,
+             message(5, "initialize",
+                     {{"protocolVersion", "2025-11-25"},
+                      {"capabilities", {{"elicitation", {{"form", json::object()}}}}}}));
+    EXPECT_EQ(begun->status, 400u);
+    EXPECT_EQ(begun->header("MCP-Session-Id"), "");
+    come("POST", modern, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    EXPECT_EQ(come("POST", modern, message(6, "tools/list", {}))->status, 400u);
+    EXPECT_EQ(come("POST", modern, message(7, "ping", {}))->status, 400u);
+    // Who cannot be asked is not.
+    be_slow(kQuestion);
+    auto params = kCall;
+    params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                       {"io.modelcontextprotocol/clientCapabilities", json::object()}};
+    const auto call = come("POST",
+                           {{"mcp-protocol-version", "2026-07-28"},
+                            {"mcp-method", "tools/call"},
+                            {"mcp-name", "mcp__git__log"}},
+                           message(1, "tools/call", params));
+    EXPECT_TRUE(server_was_told("not offered by this client"));
+    EXPECT_FALSE(call->has("elicitation/create")) << call->body;
+    finish(0);
+    EXPECT_THAT(body_of(call), HasSubstr("done"));
+}
+
 TEST_F(HostileClients, WhoNeverComesBackWithItsStateCostsNothingAfterTenMinutes) {
     be_slow(kQuestion);
     const auto state = asked(call_as("ada"));
