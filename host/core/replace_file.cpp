@@ -21,21 +21,24 @@ Error failed(const std::string& path) {
     return {ErrorCode::Io, "cannot write " + path + ": " + std::strerror(errno)};
 }
 
-// 0: not the name of a draft of `file`.
-pid_t writer_of(std::string_view name, std::string_view file) {
-    if (name.size() <= file.size() + 1 || !name.starts_with(file) || name[file.size()] != '.')
-        return 0;
+// What stands between the name of a file and the number of the process whose draft it is. Beside a
+// file that is not ours `FILE.1` may be what its owner has kept: what we make there is named by us.
+constexpr const char *kOfOurs = ".", *kOfOthers = ".patchbay-";
+
+// 0: not the name of a draft that begins so.
+pid_t writer_of(std::string_view name, std::string_view beginning) {
+    if (!name.starts_with(beginning)) return 0;
     pid_t pid = 0;
     const auto* const end = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + file.size() + 1, end, pid);
+    const auto read = std::from_chars(name.data() + beginning.size(), end, pid);
     return read.ec == std::errc() && read.ptr == end && pid > 0 ? pid : 0;
 }
 
-void sweep_drafts(const std::string& directory, std::string_view file) {
+void sweep_drafts(const std::string& directory, std::string_view beginning) {
     const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
     if (!open) return;
     while (const dirent* const entry = ::readdir(open.get())) {
-        const auto writer = writer_of(entry->d_name, file);
+        const auto writer = writer_of(entry->d_name, beginning);
         struct stat about {};
         if (writer == 0 || writer == ::getpid() ||
             ::fstatat(::dirfd(open.get()), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
@@ -64,8 +67,8 @@ namespace {
 // A file of its own beside `path`, gone with the object unless it has taken its place.
 class Draft {
 public:
-    explicit Draft(const std::string& path)
-        : path_(path), name_(path + "." + std::to_string(::getpid())) {
+    Draft(const std::string& path, const std::string& beginning)
+        : path_(path), name_(beginning + std::to_string(::getpid())) {
         ::unlink(name_.c_str());  // of one that had our number and was killed
         file_ = Descriptor(
             ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -101,10 +104,10 @@ bool looks_like(int fd, const Likeness& likeness) {
 }
 
 Result<void> replace(const std::string& path, std::string_view text, Durable durable,
-                     const Likeness& likeness) {
-    const auto directory = directory_of(path);
-    sweep_drafts(directory, std::string_view(path).substr(path.rfind('/') + 1));
-    Draft draft(path);
+                     const char* mark, const Likeness& likeness) {
+    const auto directory = directory_of(path), beginning = path + mark;
+    sweep_drafts(directory, std::string_view(beginning).substr(path.rfind('/') + 1));
+    Draft draft(path, beginning);
     if (draft.fd() < 0 || !write_whole(draft.fd(), text) || !looks_like(draft.fd(), likeness) ||
         (durable == Durable::Yes && ::fsync(draft.fd()) != 0))
         return failed(path);
@@ -118,12 +121,12 @@ Result<void> replace(const std::string& path, std::string_view text, Durable dur
 }  // namespace
 
 Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
-    return replace(path, text, durable, {});
+    return replace(path, text, durable, kOfOurs, {});
 }
 
 Result<void> replace_file(const std::string& path, std::string_view text,
                           const Likeness& likeness) {
-    return replace(path, text, Durable::Yes, likeness);
+    return replace(path, text, Durable::Yes, kOfOthers, likeness);
 }
 
 }  // namespace patchbay::core

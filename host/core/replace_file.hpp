@@ -3,7 +3,8 @@
 //
 // Threads: [any]; blocks for the disk.
 // Errors:  Io with the path; the file is as it was, and the draft is gone.
-// Limits:  drafts that killed processes left (`FILE.PID`) are removed by the next one that writes.
+// Limits:  drafts that killed processes left (`FILE.PID`, beside a file of somebody else's making
+//          `FILE.patchbay-PID`) are removed by the next one that writes.
 #pragma once
 
 #include "core/result.hpp"

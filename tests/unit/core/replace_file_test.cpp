@@ -152,6 +152,18 @@ TEST_F(ReplaceFile, KeepsTheModeOfAFileThatIsNotOurs) {
     EXPECT_EQ(content(path_), "two");
 }
 
+// `settings.json.1` and `settings.json.20251101` are what people and rotations call theirs.
+TEST_F(ReplaceFile, BesideAFileThatIsNotOursTakesNumberedOnesForNoDraft) {
+    const auto ours = std::to_string(::getpid()), gone = ended();
+    for (const auto& number : {ours, gone, std::string("1"), std::string("20251101")})
+        leave("eras.json." + number, std::chrono::hours(1000));
+    leave("eras.json.patchbay-" + gone, std::chrono::hours(1));
+    ASSERT_TRUE(replace_file(path_, "text", Likeness()));
+    EXPECT_THAT(names(), UnorderedElementsAre("eras.json", "eras.json." + ours, "eras.json." + gone,
+                                              "eras.json.1", "eras.json.20251101"));
+    EXPECT_EQ(content(path_ + "." + ours), "draft");
+}
+
 TEST_F(ReplaceFile, ALastLookThatFailsLeavesTheOldTextAndNoDraft) {
     ASSERT_TRUE(replace_file(path_, "one"));
     Likeness likeness;
