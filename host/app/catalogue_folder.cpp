@@ -3,7 +3,6 @@
 #include "catalogue/listing_text.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
-#include "core/private_directory.hpp"
 #include "core/private_file.hpp"
 #include "core/replace_file.hpp"
 
@@ -18,9 +17,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kNameDigits = 64;  // of a SHA-256
+constexpr const char* kSuffix = ".json";
+
 // Two servers of one definition are two programs.
 std::string file_of(const std::string& server, const std::string& definition) {
-    return core::sha256_hex(server + "\n" + definition) + ".json";
+    return core::sha256_hex(server + "\n" + definition) + kSuffix;
+}
+
+// Ours, or a draft of ours; what somebody else has put there is not ours to remove.
+bool is_ours(const fs::directory_entry& file) {
+    const auto name = file.path().filename().string();
+    std::error_code gone;
+    return name.size() > kNameDigits && name.find_first_not_of("0123456789abcdef") == kNameDigits &&
+           name.substr(kNameDigits).starts_with(kSuffix) &&
+           file.symlink_status(gone).type() == fs::file_type::regular;
 }
 
 // Another host may do the same at the same time: what is gone already is no trouble.
@@ -28,6 +39,7 @@ void remove_oldest(const std::string& path, std::size_t most) {
     std::vector<std::pair<fs::file_time_type, fs::path>> files;
     std::error_code trouble;
     for (const auto& each : fs::directory_iterator(path, trouble)) {
+        if (!is_ours(each)) continue;
         const auto written = each.last_write_time(trouble);
         if (!trouble) files.emplace_back(written, each.path());
     }
@@ -84,8 +96,11 @@ void CatalogueFolder::write(const std::string& name, std::string text) {
     if (text.size() > kMostBytes) return;
     worker_.run(
         [path = path_, name, text = std::move(text)](const std::stop_token&) -> Result<void> {
-            core::make_private_directory(path.substr(0, path.rfind('/')));
-            core::make_private_directory(path);
+            // What is not believed is not written to either: a link there would lead us, who remove
+            // what is too much, into a folder of something else.
+            const auto folder =
+                core::open_private_directory(path, core::Others::MayNothing, core::Make::Yes);
+            if (!folder) return folder.error();
             const auto written = core::replace_file(path + "/" + name, text);
             if (written) remove_oldest(path, kMostFiles);
             return written;

@@ -1,5 +1,6 @@
 #include "app/catalogue_folder.hpp"
 
+#include "core/digest.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -87,15 +88,30 @@ TEST_F(CatalogueFolderTest, TheOldestOfTooManyFilesGo) {
     fs::create_directories(path);
     fs::permissions(folder.path() + "/state", fs::perms::owner_all);
     fs::permissions(path, fs::perms::owner_all);
-    for (std::size_t i = 0; i < CatalogueFolder::kMostFiles; ++i) {
-        const auto each = path + "/" + std::to_string(i);
+    const auto put = [](const std::string& each, std::size_t hours) {
         std::ofstream(each).put('x');
-        fs::last_write_time(each, fs::file_time_type::clock::now() - std::chrono::hours(i + 1));
-    }
+        fs::last_write_time(each, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+    };
+    const auto name = [&](std::size_t i) {
+        return path + "/" + core::sha256_hex(std::to_string(i)) + ".json";
+    };
+    const auto most = CatalogueFolder::kMostFiles;
+    for (std::size_t i = 0; i < most; ++i) put(name(i), i + 1);
+    put(path + "/notes.txt", 2 * most);
     keep("a", listing("1", "tool"));
     EXPECT_EQ(recalled("a"), "tool");
-    EXPECT_TRUE(fs::exists(path + "/0"));
-    EXPECT_FALSE(fs::exists(path + "/" + std::to_string(CatalogueFolder::kMostFiles - 1)));
+    EXPECT_TRUE(fs::exists(name(0)));
+    EXPECT_FALSE(fs::exists(name(most - 1)));
+    EXPECT_TRUE(fs::exists(path + "/notes.txt")) << "of somebody else";
+}
+
+TEST_F(CatalogueFolderTest, NothingIsWrittenBehindALink) {
+    const auto elsewhere = folder.path() + "/elsewhere";
+    fs::create_directories(elsewhere);
+    fs::create_directories(folder.path() + "/state");
+    fs::create_directory_symlink(elsewhere, path);
+    keep("a", listing("1", "tool"));
+    EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
 TEST_F(CatalogueFolderTest, WhereNothingCanBeKeptTheHostGoesOn) {
