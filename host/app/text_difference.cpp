@@ -1,5 +1,7 @@
 #include "app/text_difference.hpp"
 
+#include "config/secret_values.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace {
 using Lines = std::vector<std::string_view>;
 constexpr std::size_t kLongLine = 200, kAround = 60;
 constexpr std::size_t kMostBytes = 64u << 10;  // of one line made printable
+constexpr std::string_view kMask = "***";
 
 Lines lines_of(std::string_view text) {
     Lines lines;
@@ -50,11 +53,51 @@ std::vector<Hunk> hunks_of(const Lines& before, const Lines& after) {
             {next, before.size() - bottom - next, next, after.size() - bottom - next}};
 }
 
-std::string masked(std::string line, const std::vector<std::string>& secrets) {
-    for (const auto& secret : secrets)
-        for (auto at = line.find(secret); at != std::string::npos; at = line.find(secret, at + 3))
-            line.replace(at, secret.size(), "***");
-    return line;
+struct Row {
+    char sign;
+    std::string text, other;  // its line, and the one in its place
+};
+
+std::string line_at(const Lines& lines, std::size_t i) {
+    auto line = i < lines.size() ? lines[i] : std::string_view();
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return std::string(line);
+}
+
+std::vector<Row> rows_of(const Hunk& hunk, const Lines& before, const Lines& after) {
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < hunk.removed; ++i)
+        rows.push_back({'-', line_at(before, hunk.before + i), line_at(after, hunk.after + i)});
+    for (std::size_t i = 0; i < hunk.added; ++i)
+        rows.push_back({'+', line_at(after, hunk.after + i), line_at(before, hunk.before + i)});
+    return rows;
+}
+
+template <class Mask>
+void mask_each(std::vector<Row>& rows, const Mask& mask) {
+    for (auto& row : rows) mask(row.text), mask(row.other);
+}
+
+// As they are, however short; then with the escapes that a format has for them, and by the lines of
+// those that have several. What no value of the file is, a remark for one, is known by the name before it.
+void mask(std::vector<Row>& rows, const std::vector<std::string>& secrets) {
+    mask_each(rows, [&](std::string& line) {
+        for (const auto& secret : secrets)
+            for (auto at = line.find(secret); at != std::string::npos;
+                 at = line.find(secret, at + kMask.size()))
+                line.replace(at, secret.size(), kMask);
+    });
+    for (std::size_t done = 0; done < secrets.size();) {
+        core::Secrets some;  // as many as it can hold
+        for (; some.size() < core::Secrets::kMost / 2 && done < secrets.size(); ++done)
+            some.add(secrets[done]);
+        mask_each(rows, [](std::string& line) { line = core::masked(line); });
+    }
+    mask_each(rows, [](std::string& line) {
+        const auto parts = config::secret_parts(line);
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+            line.replace(part->begin, part->end - part->begin, kMask);
+    });
 }
 
 // What both of a pair have at their ends need not be seen where there is much of it.
@@ -77,16 +120,10 @@ std::string difference(std::string_view before, std::string_view after, const st
     const auto old_lines = lines_of(before), new_lines = lines_of(after);
     const auto hunks = hunks_of(old_lines, new_lines);
     if (hunks.empty()) return {};
-    // Masked before it is cut: half of a secret would be known by nobody.
-    const auto whole = [&](const Lines& lines, std::size_t i) {
-        auto line = i < lines.size() ? lines[i] : std::string_view();
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        return masked(std::string(line), secrets);
-    };
-    const auto shown = [&](char sign, const std::string& line, const std::string& other) {
-        const auto part = around(line, other);
-        const bool cut = part.size() < line.size();
-        return std::string(1, sign) + (cut ? "..." : "") + core::printable(part, kMostBytes) +
+    const auto shown = [](const Row& row) {
+        const auto part = around(row.text, row.other);
+        const bool cut = part.size() < row.text.size();
+        return std::string(1, row.sign) + (cut ? "..." : "") + core::printable(part, kMostBytes) +
                (cut ? "...\n" : "\n");
     };
     std::string out = "--- " + name + "\n+++ " + name + "\n";
@@ -94,10 +131,9 @@ std::string difference(std::string_view before, std::string_view after, const st
         out += "@@ -" + std::to_string(hunk.before + (hunk.removed > 0)) + "," +
                std::to_string(hunk.removed) + " +" + std::to_string(hunk.after + (hunk.added > 0)) +
                "," + std::to_string(hunk.added) + " @@\n";
-        for (std::size_t i = 0; i < hunk.removed; ++i)
-            out += shown('-', whole(old_lines, hunk.before + i), whole(new_lines, hunk.after + i));
-        for (std::size_t i = 0; i < hunk.added; ++i)
-            out += shown('+', whole(new_lines, hunk.after + i), whole(old_lines, hunk.before + i));
+        auto rows = rows_of(hunk, old_lines, new_lines);
+        mask(rows, secrets);  // before they are cut: half of a secret would be known by nobody
+        for (const auto& row : rows) out += shown(row);
     }
     return out;
 }

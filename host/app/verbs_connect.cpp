@@ -5,6 +5,8 @@
 #include "app/verb.hpp"
 #include "config/edit/render.hpp"
 #include "config/secret_names.hpp"
+#include "config/secret_values.hpp"
+#include "core/json.hpp"
 #include "core/program.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
@@ -187,21 +189,44 @@ Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& 
     return client.program(launch);
 }
 
+void add_secret(std::string_view text, std::vector<std::string>& out) {
+    if (text.size() >= 4) out.emplace_back(text);
+}
+
+void add_parts(std::string_view text, const std::vector<config::Part>& parts,
+               std::vector<std::string>& out) {
+    for (const auto& part : parts) add_secret(text.substr(part.begin, part.end - part.begin), out);
+}
+
 void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
     if (const auto* table = value.if_object())
         for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
-    else if (const auto* list = value.if_array())
-        for (const auto& item : *list) add_secrets(item, name, out);
-    else if (const auto* text = value.if_string();
-             text && text->size() >= 4 && config::is_secret(name, *text))
-        out.emplace_back(*text);
+    if (const auto* list = value.if_array()) {
+        // Together: the word after `--token` is a secret because of the one before.
+        const auto parts = config::secret_parts(*list);
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            if (const auto text = core::text_of((*list)[i])) add_parts(*text, parts[i], out);
+            add_secrets((*list)[i], name, out);
+        }
+    }
+    const auto text = core::text_of(value);
+    if (text && config::is_secret(name, *text)) return add_secret(*text, out);
+    if (text) return add_parts(*text, config::secret_parts(*text), out);
+    if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);
 }
 
-// What a terminal, or a log that took it, need not show of a person's file.
-std::vector<std::string> secrets_in(const std::string& text, config::Format format) {
+// What a terminal, or a log that took it, need not show of a person's file: what it holds, and what it
+// would hold.
+std::string shown_difference(const EntryChange& done, config::Format format) {
     std::vector<std::string> secrets;
-    if (const auto root = edit::read(text, format)) add_secrets(*root, {}, secrets);
-    return secrets;
+    for (const auto* text : {&done.before, &done.after})
+        if (const auto root = edit::read(*text, format)) add_secrets(*root, {}, secrets);
+    std::sort(secrets.begin(), secrets.end());
+    secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
+    // One that holds another goes first: what is left of it would be known by nobody.
+    std::stable_sort(secrets.begin(), secrets.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    return difference(done.before, done.after, done.file, secrets);
 }
 
 // The entry as it stands in a file that holds nothing else.
@@ -250,9 +275,7 @@ json::object to_json(const KnownClient& client, const ConnectOptions& options,
                       {"dry_run", options.dry_run}, {"made", done.made},
                       {"removed", done.removed}};
     if (!done.backup.empty()) told["backup"] = done.backup;
-    if (options.dry_run)
-        told["diff"] =
-            difference(done.before, done.after, done.file, secrets_in(done.before, client.format));
+    if (options.dry_run) told["diff"] = shown_difference(done, client.format);
     return told;
 }
 
@@ -300,8 +323,7 @@ int finish(const KnownClient& client, const ConnectOptions& options, const Entry
         tell(client, options, done);
         return kOk;
     }
-    const auto text =
-        difference(done.before, done.after, done.file, secrets_in(done.before, client.format));
+    const auto text = shown_difference(done, client.format);
     if (!text.empty()) print_foreign(text);
     say(text.empty()   ? "nothing would change in " + done.file
         : done.removed ? "nothing is removed; it would be " + done.file

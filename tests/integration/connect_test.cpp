@@ -251,6 +251,40 @@ TEST_F(Connect, DryRunAndPrintWriteNothing) {
     EXPECT_EQ(all(), before);
 }
 
+TEST_F(Connect, DryRunShowsNoSecretOfAnEntryThatGoesOrComesBack) {
+    put(".cursor/mcp.json", R"({
+  "mcpServers": {
+    "patchbay": {
+      "command": "other",
+      // "OLD_TOKEN": "remark-x",
+      "args": ["--token", "word-x", "--header", "Authorization: Bearer bearer-x"],
+      "env": {"API_TOKEN": "sl\/ash \"x\"", "DB_PASSWORD": "plain-x", "PIN_TOKEN": 12345678}
+    }
+  }
+}
+)");
+    const auto shows_none = [](const Outcome& shown, std::string_view sign) {
+        EXPECT_EQ(shown.exit_code, 0) << shown.err;
+        EXPECT_THAT(shown.out, HasSubstr(std::string(sign) + "      \"command\": \"other\""));
+        for (const auto* secret : {"remark-x", "word-x", "bearer-x", "ash", "plain-x", "12345678"})
+            EXPECT_THAT(shown.out, Not(HasSubstr(secret)));
+    };
+    shows_none(connect({"cursor", "--replace", "--dry-run"}), "-");
+    ASSERT_EQ(connect({"cursor", "--replace"}).exit_code, 0);
+    shows_none(connect({"cursor", "--undo", "--dry-run"}), "+");
+}
+
+TEST_F(Connect, LeavesNumberedFilesBesideItAlone) {
+    put(".cursor/mcp.json", "{}");
+    for (const auto* mine : {".cursor/mcp.json.1", ".cursor/mcp.json.20251101"})
+        fs::last_write_time(put(mine, "mine"),
+                            fs::file_time_type::clock::now() - std::chrono::hours(1000));
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text(".cursor/mcp.json.1"), "mine");
+    EXPECT_EQ(text(".cursor/mcp.json.20251101"), "mine");
+}
+
 TEST_F(Connect, AFileThatDoesNotReadIsNotWritten) {
     struct Case {
         const char *client, *file, *text, *place;

@@ -39,5 +39,23 @@ TEST(TextDifference, ShowsNoSecretAndNothingThatMovesTheCursor) {
     EXPECT_THAT(cut, HasSubstr("***"));
 }
 
+TEST(TextDifference, ShowsNoSecretHoweverTheFormatWritesIt) {
+    const std::string secret = "s3/et \"quoted\" one";
+    for (const auto* written :
+         {R"("k": "s3\/et \"quoted\" one")", R"("k": "s3/et \u0022quoted\u0022 one")"}) {
+        EXPECT_EQ(difference("a\n", "a\n" + std::string(written) + "\n", "f", {secret}),
+                  "--- f\n+++ f\n@@ -1,0 +2,1 @@\n+\"k\": \"***\"\n");
+    }
+    const auto lines = difference("", "key: |\n  first half of it\n  second half of it\n", "f",
+                                  {"first half of it\nsecond half of it\n"});
+    EXPECT_THAT(lines, Not(HasSubstr("half")));
+    // A remark is no value, and its name tells all the same.
+    EXPECT_THAT(difference("# api_token = \"abcd-efgh\"\n", "", "f", {}), Not(HasSubstr("abcd")));
+    std::vector<std::string> many;
+    for (int i = 0; i < 2'000; ++i) many.push_back("secret number " + std::to_string(10'000 + i));
+    EXPECT_THAT(difference("", "a secret\\u0020number 10007\n", "f", many),
+                Not(HasSubstr("10007")));
+}
+
 }  // namespace
 }  // namespace patchbay::app
