@@ -1,4 +1,5 @@
 #include "app/client_entry.hpp"
+#include "app/client_file.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/text_difference.hpp"
@@ -162,6 +163,20 @@ Result<std::string> file_for(const KnownClient& client, const ConnectOptions& op
         return Error{ErrorCode::NotFound,
                      "there is no home folder to look in; name the file with --file"};
     return file;
+}
+
+// A link in a checkout came with it, and may lead to any file of the user.
+Result<void> check_inside(const std::string& file, const std::string& folder) {
+    namespace fs = std::filesystem;
+    const auto read = ClientFile::read(file);
+    if (!read) return {};  // whoever is to write it says why not
+    std::error_code failed;
+    const auto project = fs::weakly_canonical(folder, failed);
+    const auto place = fs::weakly_canonical(fs::path(read->path()).parent_path(), failed);
+    const auto differ = std::mismatch(project.begin(), project.end(), place.begin(), place.end());
+    if (!failed && differ.first == project.end()) return {};
+    return Error{ErrorCode::Denied, file + " leads out of the project, to " + read->path() +
+                                        "; name that file with --file if it is meant"};
 }
 
 Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& options,
@@ -424,6 +439,9 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     if (auto fine = check_name(options.name); !fine) return report(fine.error(), global);
     const auto file = file_for(*client, options, environment);
     if (!file) return report(file.error(), global);
+    if (options.project && options.file.empty())
+        if (auto inside = check_inside(*file, project_folder(environment)); !inside)
+            return report(inside.error(), global);
     const auto readers = options.project ? ClientFile::Readers::AsUsual : ClientFile::Readers::User;
     const ClientEntry place({client, *file, options.name, readers},
                             default_state_directory(environment), self_path());

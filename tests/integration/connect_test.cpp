@@ -274,6 +274,25 @@ TEST_F(Connect, DryRunShowsNoSecretOfAnEntryThatGoesOrComesBack) {
     shows_none(connect({"cursor", "--undo", "--dry-run"}), "+");
 }
 
+TEST_F(Connect, ALinkThatCameWithAProjectDoesNotLeadOutOfIt) {
+    const auto link = home.work() / ".mcp.json";
+    put(".claude.json", "{}");
+    for (const auto& target : {file(".claude.json"), file("new/folder/file")}) {
+        fs::create_symlink(target, link);
+        const auto refused = connect({"claude", "--project"});
+        EXPECT_EQ(refused.exit_code, 7) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("leads out of the project, to " + target));
+        fs::remove(link);
+    }
+    fs::create_directory_symlink(home.root(), home.work() / ".cursor");
+    EXPECT_EQ(connect({"cursor", "--project"}).exit_code, 7);
+    EXPECT_EQ(text(".claude.json"), "{}");
+    EXPECT_FALSE(fs::exists(file("new")) || fs::exists(file("mcp.json")));
+    fs::create_symlink("shared.json", link);
+    EXPECT_EQ(connect({"claude", "--project"}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(home.work() / "shared.json"));
+}
+
 TEST_F(Connect, LeavesNumberedFilesBesideItAlone) {
     put(".cursor/mcp.json", "{}");
     for (const auto* mine : {".cursor/mcp.json.1", ".cursor/mcp.json.20251101"})
