@@ -221,12 +221,13 @@ Result<void> ClientEntry::take_back(const Now& now, const ClientRecord& record,
         record.forget_with_text();
         return {};
     }
-    // The text with the entry is the one before this change.
-    if (auto kept = record.write({done.before, false, {}, {}, {}}); !kept) return kept;
+    // The text with the entry is the one before this change; until that is made, the record has the
+    // only text of an entry that ours took the place of.
+    if (auto kept = record.keep_undone(done.before); !kept) return kept;
     std::vector<std::string> made;
     auto written = now.file.replace(done.after, place_.readers, made);
     if (!written) {
-        if (now.change) static_cast<void>(record.write(*now.change));
+        record.drop_undone();
         return written;
     }
     record.forget();

@@ -443,6 +443,26 @@ TEST_F(Connect, KilledAtAnyMomentItLeavesTheOldTextOrTheNewOneAndAWayBack) {
     }
 }
 
+TEST_F(Connect, KilledAsItUndoesItStillHasTheEntryThatItTookThePlaceOf) {
+    const std::string old = R"({"mcpServers": {"patchbay": {"command": "mine"}}})";
+    home.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
+    const auto command = home.patchbay({"connect", "cursor", "--undo"});
+    int killed = 0;
+    for (int nth = 1;; ++nth) {
+        fs::remove_all(home.root() / "state/patchbay");
+        put(".cursor/mcp.json", old);
+        ASSERT_EQ(connect({"cursor", "--replace"}).exit_code, 0);
+        const auto outcome = killed_at(nth, home.root(), [&] { return exec(command); });
+        if (text(".cursor/mcp.json") != old) {
+            EXPECT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+        }
+        EXPECT_EQ(text(".cursor/mcp.json"), old) << outcome.last_call << " " << nth;
+        if (!outcome.killed) break;
+        ++killed;
+    }
+    EXPECT_GE(killed, 6);
+}
+
 TEST_F(Connect, RefusesWhatMakesNoSense) {
     struct Case {
         Words words;
