@@ -31,14 +31,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const connection::Responder responder(
         settings, [&](const std::string&, const json::object&, auto answer) {
             ++asked;
-            answer({});
+            answer(json::object());
             return nullptr;
         });
     (void)connection::capabilities_of(settings);
-    responder.respond("demo", method, *params, [&](Result<json::object> answer) {
+    responder.respond("demo", method, *params, [&](Result<connection::Given> answer) {
         ++answered;
         if (!answer || asked > 0 || method != "elicitation/create") return;
-        const auto* content = core::object_in(&*answer, "content");
+        const auto given = core::parse_json_object(answer->text);
+        FUZZ_REQUIRE(given);
+        const auto* content = core::object_in(&*given, "content");
         const auto* wanted = params->if_contains("requestedSchema");
         if (!content || settings.elicitation == "fixed" || !wanted || !wanted->is_object()) return;
         const auto schema = protocol::Schema::compile(*wanted);
