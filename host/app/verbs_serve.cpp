@@ -7,8 +7,10 @@
 #include "config/keys.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace patchbay::app {
@@ -43,6 +45,18 @@ Result<gateway::View> view_of(const Session& session, const Wanted& wanted) {
     return view.within(*agent);
 }
 
+// What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
+void say_what_is_odd(const Session& session, const Wanted& wanted) {
+    using connection::State;
+    const auto statuses = session.servers().statuses();
+    if (std::none_of(statuses.begin(), statuses.end(), [](const auto& each) {
+            return each.state != State::Disabled && each.state != State::Untrusted;
+        }))
+        say("warning: " + session.servers().nobody_to_ask().message);
+    if (wanted.http.address.empty() && ::isatty(STDIN_FILENO))
+        say("this waits for an MCP client on stdin; `patchbay connect` has an agent start it");
+}
+
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     metrics::Metrics counted;
     std::optional<http::Listener> watched_at;
@@ -66,6 +80,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(*session, wanted);
     if (!view) return session->report_missing(view.error());
     view->only = only;
+    if (!global.quiet) say_what_is_odd(*session, wanted);
     session->host().recall_lists();
     if (!wanted.http.address.empty())
         return serve_http(*session, *view, wanted.http, metrics ? &*metrics : nullptr);

@@ -125,6 +125,15 @@ TEST(Terminal, ShowsProgressAndTakesItBackBeforeTheResult) {
                 AllOf(HasSubstr("\r\x1b[K3 / 3  step 3"), HasSubstr("\r\x1b[K3 steps done\r\n")));
 }
 
+TEST(Terminal, WhoTypesServeIsToldWhatItWaitsForAndThatThereIsNothingToServe) {
+    Home home;
+    OnTerminal serve(home.patchbay({"serve"}));
+    EXPECT_TRUE(serve.wait_for("warning: no MCP server is configured")) << serve.seen();
+    EXPECT_TRUE(serve.wait_for("waits for an MCP client on stdin")) << serve.seen();
+    serve.type("\x04");  // Ctrl-D
+    EXPECT_EQ(serve.finish(), 0) << serve.seen();
+}
+
 TEST(Terminal, ColoursStatesUnlessAskedNotTo) {
     Home home;
     home.add_example("x");
