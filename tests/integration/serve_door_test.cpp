@@ -52,6 +52,8 @@ TEST_F(ServeDoor, OnLoopbackNobodyIsAskedUnlessThatIsWanted) {
     EXPECT_EQ(status({}), 200);
     EXPECT_EQ(status({{"Authorization", "Bearer whatever"}}), 200);
     EXPECT_EQ(status({{"Host", "evil.example"}}), 403);
+    EXPECT_THAT(HttpPeer(url, "POST", {{"Host", "evil.example"}}, kInitialize, "/mcp").hear(),
+                HasSubstr("--allow-host"));
     end();
 }
 
