@@ -1,4 +1,4 @@
-// Servers that come from npm (scripts/dev/npm_servers). Without them a test that needs them says so
+// Servers and clients that come from npm (scripts/dev/npm_servers). Without them a test that needs them says so
 // and is skipped, or fails when PATCHBAY_REQUIRE_NPM=1.
 #pragma once
 
@@ -20,6 +20,12 @@ protected:
         const char* required = std::getenv("PATCHBAY_REQUIRE_NPM");
         if (required && std::string_view(required) == "1") FAIL() << why;
         GTEST_SKIP() << why;
+    }
+
+    // A script that an older installation may not have.
+    static std::string needs(const std::filesystem::path& script) {
+        EXPECT_TRUE(std::filesystem::exists(script)) << script << "; run scripts/dev/npm_servers";
+        return script;
     }
 
     const std::filesystem::path kNpm = std::filesystem::path(PATCHBAY_SOURCE_DIR) / "build/npm";

@@ -1,7 +1,6 @@
-// The MCP project's own clients before `patchbay serve`, and its own servers behind it.
-#include "integration/npm.hpp"
-
-#include <csignal>
+// Clients of the MCP project's own SDKs before `patchbay serve`, and its own servers behind it: all that
+// the protocol has gets through, also with mcp-remote or another Patchbay in between.
+#include "integration/npm_clients.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -11,13 +10,7 @@ struct Sdk {
     const char* version;
 };
 
-class RealClients : public NpmTest, public ::testing::WithParamInterface<Sdk> {
-protected:
-    void add(const std::string& id, const std::string& package) {
-        const json::array all{(kServers / package / "dist/index.js").string()};
-        home.add(id, {{"command", kNode.string()}, {"args", all}});
-    }
-};
+class RealClients : public Clients, public ::testing::WithParamInterface<Sdk> {};
 
 INSTANTIATE_TEST_SUITE_P(, RealClients,
                          ::testing::Values(Sdk{"v1", "legacy"}, Sdk{"v2", "2026-07-28"}),
@@ -44,51 +37,53 @@ void expect_all_of_it(const Outcome& done, const char* version) {
 
 // The server speaks 2025-11-25 alone: what it asks in the middle of a call reaches both eras.
 TEST_P(RealClients, ReachEverythingOfServersThatAreNotOfTheirEra) {
-    add("every", "server-everything");
-    add("memory", "server-memory");
-    auto command = home.patchbay({"serve"});
-    const Words script{kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
-                       GetParam().name, kModules.string()};
-    command.argv.insert(command.argv.begin(), script.begin(), script.end());
-    expect_all_of_it(run(command), GetParam().version);
-    EXPECT_EQ(nothing_left(), "");
+    add("every");
+    add("memory");
+    expect_all_of_it(run_client(sdk(GetParam().name, serve())), GetParam().version);
+    expect_clean_end();
 }
 
 TEST_P(RealClients, ReachEverythingOverHttp) {
-    add("every", "server-everything");
-    add("memory", "server-memory");
-    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0"}));
-    ASSERT_TRUE(gateway.wait_for_out("/mcp\n")) << gateway.err();
-    const auto url = gateway.out().substr(0, gateway.out().find('\n'));
-    auto command = home.patchbay({});
-    command.argv = {kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
-                    GetParam().name, kModules.string(), url};
-    expect_all_of_it(run(command), GetParam().version);
-    gateway.signal(SIGTERM);
-    const auto ended = gateway.finish();
-    EXPECT_EQ(ended.exit_code, 130);
-    EXPECT_EQ(ended.out, url + "\n");
-    EXPECT_EQ(nothing_left(), "");
+    add("every");
+    add("memory");
+    const auto url = serve_http(home, {}).http;
+    expect_all_of_it(run_client(sdk(GetParam().name, {url})), GetParam().version);
+    EXPECT_EQ(gateway->out(), url + "\n");
+    expect_clean_end();
 }
 
-TEST_F(NpmTest, AClientOfTheOlderTransportReachesEverything) {
-    for (const std::string id : {"every", "memory"})
-        home.add(id, {{"command", kNode.string()},
-                      {"args",
-                       {(kServers / (id == "every" ? "server-everything" : "server-memory") /
-                         "dist/index.js")
-                            .string()}}});
-    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0", "--sse"}));
-    ASSERT_TRUE(gateway.wait_for_out("/sse\n")) << gateway.err();
-    const auto urls = gateway.out();
-    auto command = home.patchbay({});
-    command.argv = {kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
-                    "v1", kModules.string(),
-                    urls.substr(urls.find('\n') + 1, urls.size() - urls.find('\n') - 2)};
-    expect_all_of_it(run(command), "legacy");
-    gateway.signal(SIGTERM);
-    EXPECT_EQ(gateway.finish().exit_code, 130);
-    EXPECT_EQ(nothing_left(), "");
+// One over stdio before one over HTTP, as where a team has a gateway and each of it their own.
+TEST_P(RealClients, ReachEverythingThroughTwoPatchbaysInARow) {
+    Home of_team;
+    add(of_team, "every");
+    home.add("every", {{"url", serve_http(of_team, {"--only", "every"}).http}});
+    add("memory");
+    expect_all_of_it(run_client(sdk(GetParam().name, serve())), GetParam().version);
+    expect_clean_end();
+}
+
+TEST_F(Clients, OfTheOlderTransportReachEverything) {
+    add("every");
+    add("memory");
+    expect_all_of_it(run_client(sdk("v1", {serve_http().sse})), "legacy");
+    expect_clean_end();
+}
+
+TEST_F(Clients, ReachEverythingThroughMcpRemote) {
+    add("every");
+    add("memory");
+    const auto url = serve_http().http;
+    expect_all_of_it(run_client(sdk("v1", mcp_remote(url, "legacy"))), "legacy");
+    expect_clean_end();
+}
+
+TEST_F(Clients, ReachEverythingThroughMcpRemoteThatSpeaksTheNewestToUs) {
+    add("every");
+    add("memory");
+    const auto done = run_client(sdk("v1", mcp_remote(serve_http().http, "auto")));
+    expect_all_of_it(done, "legacy");
+    EXPECT_THAT(done.err, HasSubstr("speaks MCP 2026-07-28"));
+    expect_clean_end();
 }
 
 }  // namespace
