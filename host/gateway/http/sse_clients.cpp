@@ -105,6 +105,14 @@ SseClients::SseClients(const HttpClient::Parts& parts)
 
 SseClients::~SseClients() = default;
 
+bool SseClients::has_room(const Guest& guest) const {
+    if (clients_.size() >= kMost) return false;
+    const auto& id = guest.principal.id;
+    const auto is_its = [&](const auto& each) { return each.second->guest().principal.id == id; };
+    return id.empty() || static_cast<std::size_t>(
+                             std::count_if(clients_.begin(), clients_.end(), is_its)) < kMostOfOne;
+}
+
 std::optional<HttpRefusal> SseClients::open(const http::Request& request,
                                             const std::shared_ptr<http::Exchange>& exchange,
                                             const Guest& guest) {
@@ -116,7 +124,7 @@ std::optional<HttpRefusal> SseClients::open(const http::Request& request,
                            {{"Allow", "GET"}}};
     if (!accepts(request, "text/event-stream"))
         return HttpRefusal{406, "what comes is text/event-stream; Accept has to name it"};
-    if (clients_.size() >= kMost)
+    if (!has_room(guest))
         return HttpRefusal{429, "too many sessions are open; try again later", kInternalError};
     const auto id = core::random_hex(kIdBytes);
     const std::string_view target = request.target;

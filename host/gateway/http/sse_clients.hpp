@@ -5,7 +5,7 @@
 // Owns:    the sessions; each ends with its stream. Borrows what is in `parts`.
 // Threads: [loop].
 // Errors:  an HTTP status, and a JSON-RPC error that says why.
-// Limits:  kMost sessions. kWaitingBytes wait for one that does not read: then it is told nothing that
+// Limits:  kMost sessions, kMostOfOne of a guest that is known by name. kWaitingBytes wait for one that does not read: then it is told nothing that
 //          may be dropped, and may say nothing (429). One that takes nothing is cut off by http::Limits.
 // Source:  MCP 2024-11-05 basic/transports "HTTP with SSE".
 #pragma once
@@ -27,7 +27,7 @@ namespace patchbay::gateway {
 class SseClients {
 public:
     static constexpr const char* kStream = "/sse";
-    static constexpr std::size_t kMost = 2'000, kWaitingBytes = 2u << 20;
+    static constexpr std::size_t kMost = 2'000, kMostOfOne = 500, kWaitingBytes = 2u << 20;
     static constexpr std::chrono::seconds kKeepAlive{15};
 
     enum class Place { Elsewhere, Stream, Messages };
@@ -51,6 +51,8 @@ public:
 
 private:
     class Client;
+    // A guest that has many does not take the places of all others.
+    bool has_room(const Guest& guest) const;
 
     const HttpClient::Parts parts_;
     core::Loop& loop_;

@@ -93,6 +93,22 @@ TEST_F(HttpGatewayTest, AMessageOfTheOlderTransportIsRefusedWithTheStatusThatSay
     EXPECT_EQ(come("POST", {}, ping, where)->status, 404u);
 }
 
+TEST_F(HttpGatewayTest, OneGuestOfTheOlderTransportDoesNotTakeThePlacesOfAllOthers) {
+    offer_sse();
+    const auto opened_by = [&](const char* name) {
+        return come("GET", {{"as", name}}, {}, "/sse");
+    };
+    std::vector<Exchange> streams;
+    for (std::size_t i = 0; i < SseClients::kMostOfOne; ++i) {
+        streams.push_back(opened_by("greedy"));
+        ASSERT_TRUE(streams.back()->streams());
+    }
+    EXPECT_EQ(opened_by("greedy")->status, 429u);
+    EXPECT_TRUE(opened_by("modest")->streams());
+    streams.back()->gone();
+    EXPECT_TRUE(opened_by("greedy")->streams());
+}
+
 TEST_F(HttpGatewayTest, StreamsOfTheOlderTransportAreKeptOpenAndAreNotMoreThanSoMany) {
     offer_sse();
     const auto stream = come("GET", {}, {}, "/sse");
