@@ -78,6 +78,24 @@ void mask_each(std::vector<Row>& rows, const Mask& mask) {
     for (auto& row : rows) mask(row.text), mask(row.other);
 }
 
+// Of a long line what may be shown, and as much beside it as a secret that reaches into that may have,
+// each byte of it in six letters: what is far away need not be looked through for each of them.
+void shorten(Row& row, std::size_t longest_secret) {
+    auto& [sign, text, other] = row;
+    if (text.size() <= kLongLine) return other.clear();
+    const auto most = std::min(text.size(), other.size()), margin = kAround + 6 * longest_secret;
+    const auto front = static_cast<std::size_t>(
+        std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
+    const auto alike = static_cast<std::size_t>(
+        std::mismatch(text.rbegin(), text.rend(), other.rbegin(), other.rend()).first -
+        text.rbegin());
+    const auto back = std::min(alike, most - front);
+    for (auto* line : {&text, &other}) {
+        line->erase(line->size() - (back > margin ? back - margin : 0));
+        line->erase(0, front > margin ? front - margin : 0);
+    }
+}
+
 // As they are, however short; then with the escapes that a format has for them, and by the lines of
 // those that have several. What no value of the file is, a remark for one, is known by the name before it.
 void mask(std::vector<Row>& rows, const std::vector<std::string>& secrets) {
@@ -87,10 +105,14 @@ void mask(std::vector<Row>& rows, const std::vector<std::string>& secrets) {
                  at = line.find(secret, at + kMask.size()))
                 line.replace(at, secret.size(), kMask);
     });
+    const bool escapes = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+        return row.text.find('\\') != std::string::npos;
+    });
     for (std::size_t done = 0; done < secrets.size();) {
         core::Secrets some;  // as many as it can hold
         for (; some.size() < core::Secrets::kMost / 2 && done < secrets.size(); ++done)
-            some.add(secrets[done]);
+            if (escapes || secrets[done].find('\n') != std::string::npos) some.add(secrets[done]);
+        if (some.size() == 0) break;
         mask_each(rows, [](std::string& line) { line = core::masked(line); });
     }
     mask_each(rows, [](std::string& line) {
@@ -126,12 +148,15 @@ std::string difference(std::string_view before, std::string_view after, const st
         return std::string(1, row.sign) + (cut ? "..." : "") + core::printable(part, kMostBytes) +
                (cut ? "...\n" : "\n");
     };
+    std::size_t longest = kLongLine;  // so that what is left is a long line still
+    for (const auto& secret : secrets) longest = std::max(longest, secret.size());
     std::string out = "--- " + name + "\n+++ " + name + "\n";
     for (const auto& hunk : hunks) {
         out += "@@ -" + std::to_string(hunk.before + (hunk.removed > 0)) + "," +
                std::to_string(hunk.removed) + " +" + std::to_string(hunk.after + (hunk.added > 0)) +
                "," + std::to_string(hunk.added) + " @@\n";
         auto rows = rows_of(hunk, old_lines, new_lines);
+        for (auto& row : rows) shorten(row, longest);
         mask(rows, secrets);  // before they are cut: half of a secret would be known by nobody
         for (const auto& row : rows) out += shown(row);
     }

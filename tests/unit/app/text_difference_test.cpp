@@ -39,6 +39,21 @@ TEST(TextDifference, ShowsNoSecretAndNothingThatMovesTheCursor) {
     EXPECT_THAT(cut, HasSubstr("***"));
 }
 
+// As a client that keeps a history in one line has them: 4 MiB, and a key in each row.
+TEST(TextDifference, OfALongLineWithManySecretsLooksAtWhatMayBeShown) {
+    std::string before = "{\"rows\": [";
+    std::vector<std::string> secrets;
+    for (int i = 0; i < 10'000; ++i) {
+        secrets.push_back("key-" + std::to_string(10'000'000 + i));
+        before +=
+            "{\"key\": \"" + secrets.back() + "\", \"text\": \"" + std::string(400, 'x') + "\"}, ";
+    }
+    const auto shown = difference(before + "]}", before + "], \"a\": 1}", "f", secrets);
+    EXPECT_LT(shown.size(), 500u);
+    EXPECT_THAT(shown, HasSubstr("], \"a\": 1}"));
+    EXPECT_THAT(shown, Not(HasSubstr("key-1")));
+}
+
 TEST(TextDifference, ShowsNoSecretHoweverTheFormatWritesIt) {
     const std::string secret = "s3/et \"quoted\" one";
     for (const auto* written :
