@@ -12,7 +12,12 @@ json::object our_capabilities(Era era) {
                               {"resources", {{"listChanged", true}, {"subscribe", true}}},
                               {"completions", json::object()},
                               {"logging", json::object()}};
-    if (era == Era::Modern) capabilities.erase("logging");
+    if (era == Era::Modern)
+        capabilities.erase("logging");
+    else
+        capabilities["tasks"] = {{"list", json::object()},
+                                 {"cancel", json::object()},
+                                 {"requests", {{"tools", {{"call", json::object()}}}}}};
     return capabilities;
 }
 

@@ -31,6 +31,7 @@ struct ClientRequest {
     std::string capabilities{};           // raw: what servers are told that its client can
     std::string subject{};                // raw params, of what may be asked for again
     std::string tool{};                   // that it calls, by its public name
+    bool as_task = false;                 // what it calls is to go on after its answer
     std::string server{};                 // else: that has it; empty: none yet
     router::CallId call = 0;              // 0: none
     service::Operation operation{};       // that it waits for instead

@@ -58,7 +58,9 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       approvals_(servers_.config()),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
-      operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, *this) {}
+      tasks_(servers_, *this, view_, requests_, *this),
+      operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, tasks_,
+                  *this) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {
@@ -368,7 +370,10 @@ void ClientSession::go_on(RequestNumber number) {
 
 void ClientSession::notify(const std::string& server, const std::string& method,
                            std::string_view params, connection::Reference about) {
-    events_.notify(server, method, params, about);
+    if (method != "notifications/tasks/status")
+        return events_.notify(server, method, tasks_.for_client(server, params), about);
+    const auto told = tasks_.status_for_client(server, params);
+    if (!told.empty()) events_.notify(server, method, told, about);
 }
 
 // A server that names no exchange asks for the oldest request that it has and whose client waits for it;
@@ -404,7 +409,8 @@ connection::Question ClientSession::answer(const std::string& server, const std:
     if (number != 0)
         return ask_in_a_round(number, method, about.params, std::move(answer), about.key);
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))
-        return questions_.ask(method, about.params, std::move(answer),
+        return questions_.ask(method, tasks_.for_client(server, about.params),
+                              tasks_.answer_for(about.params, std::move(answer)),
                               meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));
 }
@@ -449,7 +455,7 @@ void ClientSession::reply(RequestNumber number, std::string raw_result) {
 
 void ClientSession::refuse(RequestNumber number, const Error& error) {
     if (const auto* request = requests_.find(number))
-        settle(number, refusal(request->meta.era, request->method, error));
+        settle(number, refusal(request->meta.era, request->as_task ? "" : request->method, error));
 }
 
 void ClientSession::pass_on(RequestNumber number, Result<connection::Reply> reply) {

@@ -21,6 +21,7 @@
 #include "gateway/incoming.hpp"
 #include "gateway/input_rounds.hpp"
 #include "gateway/operations.hpp"
+#include "gateway/task_operations.hpp"
 
 #include <optional>
 #include <string>
@@ -139,6 +140,7 @@ private:
     ClientQuestions questions_;
     Approvals approvals_;
     InputRounds rounds_;
+    TaskOperations tasks_;
     Operations operations_;
     core::Lifetime lifetime_;
 };

@@ -66,6 +66,8 @@ void append_as_it_is(std::string& out, const protocol::Tool& tool) {
 bool Operations::start(RequestNumber number, const protocol::Params& params) {
     const auto& request = *requests_.find(number);
     const auto& method = request.method;
+    const bool tasks = !request.modern() && method.starts_with("tasks/");
+    if (tasks) return tasks_.start(number, params);
     const auto cursor = method.ends_with("/list") ? text_member(params, "cursor") : std::string();
     if (!cursor.empty() && (method != "tools/list" || !cursor.starts_with("mcp__")))
         return replies_.refuse(number, {ErrorCode::Invalid, "no such cursor"}), true;
@@ -85,7 +87,14 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
 }
 
 void Operations::call_tool(RequestNumber number, const protocol::Params& params) {
-    if (!view_.public_names()) return ask(number, view_.only, with_member(params, {}, {}));
+    auto& request = *requests_.find(number);
+    request.as_task = !request.modern() && !protocol::raw_member(params.members, "task").empty();
+    if (!view_.public_names()) {
+        if (!request.as_task) return ask(number, view_.only, with_member(params, {}, {}));
+        return tasks_.begin(number, {}, [this, number, params](auto on_reply) {
+            ask(number, view_.only, with_member(params, {}, {}), std::move(on_reply));
+        });
+    }
     router::Call call;
     protocol::each_of(params.members, [&](const std::string& key, std::string_view value) {
         if (key == "name")
@@ -100,7 +109,6 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
         return replies_.refuse(number, {ErrorCode::Invalid, "tools/call needs a \"name\""});
     if (!call.arguments.empty() && call.arguments.front() != '{')
         return replies_.refuse(number, {ErrorCode::Invalid, "\"arguments\" must be an object"});
-    auto& request = *requests_.find(number);
     call.meta = request.meta.relayed;
     call.reference = number;
     call.capabilities = request.capabilities;
@@ -110,6 +118,11 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
             replies_.tell_progress(number, told);
         };
     request.tool = call.name;
+    if (request.as_task)
+        return tasks_.begin(number, request.tool, [this, number, call](auto on_reply) {
+            requests_.find(number)->call =
+                service::call(servers_, caller_, call, std::move(on_reply));
+        });
     request.call = service::call(servers_, caller_, std::move(call), [this, number](auto reply) {
         replies_.pass_on(number, std::move(reply));
     });

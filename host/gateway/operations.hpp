@@ -10,24 +10,14 @@
 #include "gateway/client_requests.hpp"
 #include "gateway/client_wishes.hpp"
 #include "gateway/offered.hpp"
+#include "gateway/replies.hpp"
+#include "gateway/task_operations.hpp"
 
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace patchbay::gateway {
-
-// How a request ends. Whoever is told may find that it has ended already.
-class Replies {
-public:
-    virtual void reply(RequestNumber request, std::string raw_result) = 0;
-    virtual void refuse(RequestNumber request, const Error& error) = 0;
-    virtual void pass_on(RequestNumber request, Result<connection::Reply> reply) = 0;
-    virtual void tell_progress(RequestNumber request, const connection::Progress& progress) = 0;
-
-protected:
-    ~Replies() = default;
-};
 
 class Operations {
 public:
@@ -36,7 +26,7 @@ public:
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
-               ClientEvents& events, Replies& replies)
+               ClientEvents& events, TaskOperations& tasks, Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
@@ -45,6 +35,7 @@ public:
           arrival_(arrival),
           wishes_(wishes),
           events_(events),
+          tasks_(tasks),
           replies_(replies) {}
 
     // False: there is no such method in the request's era.
@@ -77,6 +68,7 @@ private:
     Arrival& arrival_;
     ClientWishes& wishes_;
     ClientEvents& events_;
+    TaskOperations& tasks_;
     Replies& replies_;
 };
 

@@ -272,8 +272,10 @@ struct Router::Impl final : connection::CallersWatcher {
                                    std::string_view method) const {
         const auto* sight = caller.sight().get();
         if (!sight || sight->holds_others_of(server)) return {};
-        // Of tools each is looked at for itself, and how much a server logs shows nothing of it.
-        const bool narrow = method.starts_with("tools/") || method == "logging/setLevel";
+        // Of tools each is looked at for itself, a task is of a tool that was called, and how much a
+        // server logs shows nothing of it.
+        const bool narrow = method.starts_with("tools/") || method.starts_with("tasks/") ||
+                            method == "logging/setLevel";
         if (narrow && sight->holds(server)) return {};
         return Error{ErrorCode::NotFound,
                      "no server \"" + core::printable(server, 80) + "\" is shown here" +

@@ -456,5 +456,51 @@ TEST_F(ServeAgain, AnotherDefinitionIsAnotherServer) {
     EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), IsEmpty());
 }
 
+// Its one task waits for a word of the client's to end.
+constexpr const char* kWithTasks = R"(state=working
+while read -r line; do
+  id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  task='{"taskId":"a","status":"'$state'","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:30:00Z","ttl":60000}'
+  case $line in
+  *'"method":"initialize"'*) r='"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"t","version":"1"}}' ;;
+  *'"tools/list"'*) r='"result":{"tools":[{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}' ;;
+  *'"tools/call"'*'"task":'*) r='"result":{"task":'$task'}' ;;
+  *'"tasks/get"'*'"taskId":"a"'*) r='"result":'$task ;;
+  *'"tasks/result"'*'"taskId":"a"'*) state=completed
+    r='"result":{"content":[{"type":"text","text":"worked"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}}' ;;
+  *'"tasks/cancel"'*'"taskId":"a"'*) r='"error":{"code":-32602,"message":"it has ended"}' ;;
+  *'"id"'*) r='"error":{"code":-32601,"message":"no"}' ;;
+  *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$r"
+done)";
+
+TEST(ServeTasks, AToolGoesOnAsATaskBesideAServerThatHasATaskOfTheSameId) {
+    Home home;
+    for (const char* id : {"s", "t"})
+        home.add(id, {{"command", "/bin/sh"}, {"args", {"-c", kWithTasks}}});
+    home.add_example("x");
+    McpClient mcp(home, false);
+    EXPECT_TRUE(at(mcp.greet(), "/result/capabilities/tasks/requests/tools/call").is_object());
+    const auto begin = [&](const char* tool) {
+        return mcp.ask("tools/call", {{"name", tool}, {"task", {{"ttl", 60'000}}}});
+    };
+    EXPECT_EQ(at(begin("mcp__s__work"), "/result/task/taskId"), "s:a");
+    EXPECT_EQ(at(begin("mcp__t__work"), "/result/task/taskId"), "t:a");
+    const json::object task{{"taskId", "t:a"}};
+    EXPECT_EQ(at(mcp.ask("tasks/get", task), "/result/status"), "working");
+    const auto result = mcp.ask("tasks/result", task);
+    EXPECT_EQ(text_in(result), "worked");
+    EXPECT_EQ(at(result, "/result/_meta/io.modelcontextprotocol~1related-task/taskId"), "t:a");
+    EXPECT_EQ(at(mcp.ask("tasks/cancel", task), "/error/message"), "it has ended");
+    const auto list = mcp.ask("tasks/list");
+    EXPECT_THAT(names_in(list, "tasks", "taskId"), ElementsAre("s:a", "t:a"));
+    EXPECT_THAT(names_in(list, "tasks", "status"), ElementsAre("working", "completed"));
+    EXPECT_EQ(at(mcp.ask("tasks/get", {{"taskId", "a"}}), "/error/code"), -32602);
+    EXPECT_EQ(at(begin("mcp__x__echo"), "/error/code"), -32601);
+    EXPECT_EQ(mcp.finish().exit_code, 0);
+    EXPECT_EQ(nothing_left(), "");
+}
+
 }  // namespace
 }  // namespace patchbay::test

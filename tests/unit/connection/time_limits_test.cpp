@@ -34,7 +34,8 @@ TEST(TimeLimits, AreThoseOfItsMethodUnlessTheRequestHasItsOwn) {
     const Case cases[] = {
         {"tools/call", 0ms, 60s, 0ms}, {"subscriptions/listen", 0ms, 60s, 0ms},
         {"tools/list", 0ms, 60s, 5s},  {"tools/call", 3s, 3s, 0ms},
-        {"tools/list", 3s, 3s, 0ms},
+        {"tools/list", 3s, 3s, 0ms},   {"tasks/result", 0ms, 60s, 0ms},
+        {"tasks/get", 0ms, 60s, 5s},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.method + " " + std::to_string(c.timeout.count()));

@@ -119,6 +119,8 @@ protected:
         };
     }
 
+    Outward& outward() { return *this; }
+
     View view;  // of the session to come
     std::vector<json::object> sent;
     int call_id = 0;
