@@ -182,6 +182,11 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     if (!asked)
         return out_.answer(
             error_answer(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"), from);
+    if (protocol::raw_member(params.members, "capabilities").size() > kMostCapabilityBytes)
+        return out_.answer(error_answer(id, kInvalidParams,
+                                        "the \"capabilities\" of initialize have more than " +
+                                            std::to_string(kMostCapabilityBytes) + " bytes"),
+                           from);
     const bool known = protocol::speaks(*asked) && protocol::era_of(*asked) == Era::Legacy;
     if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
     raw_capabilities_ = json::serialize(capabilities_);

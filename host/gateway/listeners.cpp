@@ -36,7 +36,12 @@ Result<Listener> Listeners::read(const std::string& id, const json::object& para
     };
     Listener listener{id, flag("toolsListChanged"), flag("promptsListChanged"),
                       flag("resourcesListChanged")};
-    if (const auto* uris = core::array_in(filter, "resourceSubscriptions"))
+    const auto* uris = core::array_in(filter, "resourceSubscriptions");
+    if (uris && uris->size() > kMostUris)
+        return Error{ErrorCode::Invalid, "resourceSubscriptions names " +
+                                             std::to_string(uris->size()) + " resources; at most " +
+                                             std::to_string(kMostUris) + " for one stream"};
+    if (uris)
         for (const auto& uri : *uris)
             if (const auto text = core::text_of(uri)) listener.uris.emplace(*text);
     return listener;

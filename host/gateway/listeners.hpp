@@ -31,7 +31,10 @@ struct Listener {
 
 class Listeners {
 public:
-    // Invalid where the params name no filter.
+    // Each has its server looked for.
+    static constexpr std::size_t kMostUris = 1'000;  // of one stream
+
+    // Invalid where the params name no filter, or too many resources.
     static Result<Listener> read(const std::string& id, const boost::json::object& params);
 
     Listener& add(RequestNumber request, Listener listener) {

@@ -23,6 +23,10 @@ std::optional<Error> take(RequestMeta& read, std::string_view name, std::string_
         read.version = *text;
     } else if (name == "clientCapabilities") {
         if (!value.starts_with('{')) return missing("clientCapabilities", "an object");
+        if (value.size() > kMostCapabilityBytes)
+            return missing(
+                "clientCapabilities",
+                "an object of at most " + std::to_string(kMostCapabilityBytes) + " bytes");
         read.capabilities = value;
     } else if (name == "logLevel") {
         read.log_severity = text ? protocol::log_severity(*text) : std::nullopt;

@@ -26,6 +26,9 @@ struct RequestMeta {
     std::optional<Error> wrong;  // why the request cannot be carried out
 };
 
+// What a client says that it can is kept as long as its session or request is.
+inline constexpr std::size_t kMostCapabilityBytes = 64u << 10;
+
 // `meta`: raw members, without braces.
 RequestMeta read_meta(std::string_view meta);
 

@@ -44,6 +44,9 @@ TEST(RequestMeta, IsRefusedWhereItLacksWhatItsEraAsksFor) {
              {kVersion, "clientCapabilities"},
              {kVersion + R"(,"io.modelcontextprotocol/clientCapabilities":[])",
               "clientCapabilities"},
+             {kVersion + R"(,"io.modelcontextprotocol/clientCapabilities":{"x":")" +
+                  std::string(kMostCapabilityBytes, 'x') + R"("})",
+              "65536 bytes"},
              {R"("io.modelcontextprotocol/protocolVersion":1)", "protocolVersion"},
              {kVersion + "," + kCapabilities + R"(,"io.modelcontextprotocol/logLevel":"loud")",
               "logLevel"},

@@ -278,6 +278,22 @@ TEST_F(SessionTest, AnAnswerReachesTheServerThatAsked) {
     EXPECT_TRUE(answer_to(2).contains("result"));
 }
 
+TEST_F(SessionTest, WhatAClientMayLeaveBehindIsBounded) {
+    json::array uris;
+    for (std::size_t i = 0; i <= Listeners::kMostUris; ++i)
+        uris.emplace_back("a:" + std::to_string(i));
+    say_modern("s", "subscriptions/listen",
+               {{"notifications", {{"resourceSubscriptions", std::move(uris)}}}});
+    EXPECT_THAT(at(answer_to("s"), "/error/message").as_string().c_str(),
+                HasSubstr("at most 1000"));
+    EXPECT_THAT(servers.at("git").requests("resources/list"), IsEmpty());
+    ask(1, "initialize",
+        {{"protocolVersion", "2025-11-25"},
+         {"capabilities", {{"x", std::string(kMostCapabilityBytes, 'x')}}}});
+    EXPECT_EQ(at(answer_to(1), "/error/code"), -32602);
+    EXPECT_EQ(session().revision(), "");
+}
+
 TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
     offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
     say_modern("s", "subscriptions/listen",
