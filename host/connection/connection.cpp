@@ -72,6 +72,9 @@ const registry::ServerSpec& Connection::spec() const {
 void Connection::give_to(CallerNumber caller) {
     impl_->dialogue.audience.add(caller);
 }
+void Connection::take_over_wishes(CallerNumber caller, const Connection& from) {
+    impl_->dialogue.wishes.take_over(caller, from.impl_->dialogue.wishes);
+}
 void Connection::release(CallerNumber caller) {
     impl_->dialogue.release(caller);
 }

@@ -37,6 +37,8 @@ public:
     const registry::ServerSpec& spec() const;
     // From now on it serves that caller, beside those whom it serves already.
     void give_to(CallerNumber caller);
+    // What the caller has subscribed to at another connection, and its log level, hold here too.
+    void take_over_wishes(CallerNumber caller, const Connection& from);
     // The caller goes: what it has asked is cancelled, its handlers are dropped uncalled, and what it
     // held is given back.
     void release(CallerNumber caller);

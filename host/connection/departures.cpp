@@ -9,6 +9,11 @@ void Departures::take(std::unique_ptr<Connection> connection) {
     leaving->close_when_idle(lifetime_.guard([this, leaving] { forget(leaving); }));
 }
 
+void Departures::take_closing(std::unique_ptr<Connection> connection) {
+    auto* const leaving = leaving_.emplace_back(std::move(connection)).get();
+    leaving->close(lifetime_.guard([this, leaving] { forget(leaving); }));
+}
+
 std::size_t Departures::count(std::string_view server) const {
     return static_cast<std::size_t>(
         std::count_if(leaving_.begin(), leaving_.end(),

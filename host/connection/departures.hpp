@@ -17,6 +17,8 @@ namespace patchbay::connection {
 class Departures {
 public:
     void take(std::unique_ptr<Connection> connection);
+    // It closes at once, and its calls end with it.
+    void take_closing(std::unique_ptr<Connection> connection);
     std::size_t count(std::string_view server) const;
     std::vector<Connection*> all() const;
 

@@ -1,6 +1,7 @@
 #include "connection/server_connections.hpp"
 
 #include "connection/transport_choice.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -228,6 +229,45 @@ void ServerConnections::begin_idle(Slot& slot) {
     // Any more, or beside another of its kind: nobody will come for it.
     if (!is_shared() || is_one_too_many(slot)) return over();
     if (const auto time = idle_time(spec_.config); time.count() > 0) slot.idle.start(time, over);
+}
+
+// Not when its calls are over: whoever restarts a server mostly does so because it hangs. What is known
+// of starts that failed is forgotten, as somebody says that it is worth another one.
+Result<void> ServerConnections::restart(const Caller& caller) {
+    if (const auto leased = lease(caller); !leased) return leased.error();
+    const auto* const old = leases_.at(caller.number());
+    const auto now = context_.loop.now();
+    if (old->restarted && now - *old->restarted < kRestartPause)
+        return Error{ErrorCode::Limit, "server \"" + spec_.id() +
+                                           "\" was restarted a moment ago; wait " +
+                                           core::duration(kRestartPause)};
+    std::vector<CallerNumber> holders;
+    for (const auto& [holder, slot] : leases_)
+        if (slot == old) holders.push_back(holder);
+    std::sort(holders.begin(), holders.end());
+    for (const auto holder : holders) leases_.erase(holder);
+    const auto found = std::find_if(slots_.begin(), slots_.end(),
+                                    [&](const auto& slot) { return slot.get() == old; });
+    const auto slot = std::move(*found);
+    slots_.erase(found);
+    slot->tenure.retire();
+    starts_ = std::make_shared<Starts>();
+    const auto watch = lifetime_.watch();
+    const auto& former = *slot->connection;  // until its end is told, in a later turn
+    departures_.take_closing(std::move(slot->connection));
+    // Whoever has heard of what that ended may have taken the server, or come for a connection.
+    if (watch.expired()) return {};
+    for (const auto holder : holders) {
+        const auto* const held = context_.callers.find(holder);
+        if (!held) continue;
+        // Where there are too many, the caller is told when it comes.
+        const auto again = lease(*held);
+        if (!again) continue;
+        leases_.at(holder)->restarted = now;
+        again->get().take_over_wishes(holder, former);
+        again->get().connect({});
+    }
+    return {};
 }
 
 // Of those that nobody holds.

@@ -14,6 +14,7 @@
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -26,6 +27,8 @@ namespace patchbay::connection {
 
 class ServerConnections {
 public:
+    static constexpr std::chrono::seconds kRestartPause{5};  // of one connection
+
     ServerConnections(const Context& context, registry::ServerSpec spec, Departures& departures);
     ServerConnections(const ServerConnections&) = delete;
 
@@ -33,6 +36,9 @@ public:
     // the next ConnectionPool::apply(). It prefers the caller's era, or there is nothing to gain by
     // one that does, or no room for it. Limit: there is none for it, and there are too many.
     Result<std::reference_wrapper<Connection>> lease(const Caller& caller);
+    // The connection that the caller has is closed at once, its calls end with it, and whoever held it
+    // has another one, which is connecting. Limit: that has happened within kRestartPause.
+    Result<void> restart(const Caller& caller);
     Connection* held_by(CallerNumber caller) const;  // null: it has none
     // One that is ready and has listed its tools to the end; null: there is none.
     const Connection* listed() const;
@@ -53,7 +59,8 @@ private:
         Slot(core::Loop& loop, Tenure as) : tenure(as), idle(loop) {}
         std::unique_ptr<Connection> connection;
         Tenure tenure;
-        core::Timer idle;  // while nobody holds it
+        core::Timer idle;                                    // while nobody holds it
+        std::optional<core::Clock::time_point> restarted{};  // that it came by
     };
 
     bool is_shared() const;

@@ -229,6 +229,19 @@ void Wishes::release(CallerNumber caller) {
     if (link_.modern() || strongest_level() != strongest) use_log_levels();
 }
 
+void Wishes::take_over(CallerNumber caller, const Wishes& from) {
+    for (const auto& [uri, subscription] : from.resources_) {
+        if (!subscription.holders.contains(caller)) continue;
+        hold(caller, uri);
+        if (subscription.taken) note_taken(uri);
+    }
+    if (const auto level = from.levels_.find(caller); level != from.levels_.end())
+        levels_[caller] = level->second;
+    if (!link_.session || !link_.in_use()) return;  // which is told of all when it is there
+    renew();
+    if (link_.modern()) listen_anew();
+}
+
 void Wishes::renew() {
     use_log_levels();
     // The modern era names them when it listens.

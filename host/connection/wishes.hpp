@@ -43,6 +43,8 @@ public:
     void set_log_level(CallerNumber caller, const std::string& level, ReplyHandler handler);
     // The caller goes; what nobody else wants the server is told to leave.
     void release(CallerNumber caller);
+    // What that caller has wished of another connection holds from now on for this one.
+    void take_over(CallerNumber caller, const Wishes& from);
     // Says it all to a session that has just been agreed on, which may be of the other era than the
     // one before.
     void renew();

@@ -452,10 +452,11 @@ struct Router::Impl final : connection::CallersWatcher {
                 Error{ErrorCode::Denied, allowed ? "" : policy.reason(question, verdict)}};
     }
 
-    void judge_and_send(CallId id, Caller& caller, ServerRequest& request) {
+    // `then` is told whether the caller has approved of it.
+    template <class Then>
+    void judge(CallId id, Caller& caller, ServerRequest& request, Then then) {
         auto [decision, denied] = judge_server(caller, request.server, request.method);
-        if (decision == policy::Decision::Allow)
-            return bring_up_and_send(id, caller, request, false);
+        if (decision == policy::Decision::Allow) return then(caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
         const Approvable wanted{request.server,
                                 {},
@@ -465,12 +466,24 @@ struct Router::Impl final : connection::CallersWatcher {
                                 request.reference,
                                 definition_of(request.server)};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
-                       [this, id](Caller& asker, ServerRequest& approved) {
+                       [this, id, then](Caller& asker, ServerRequest& approved) {
                            const auto [now, why] =
                                judge_server(asker, approved.server, approved.method);
                            if (now == policy::Decision::Deny) return flights.end_soon(id, why);
-                           bring_up_and_send(id, asker, approved, true);
+                           then(asker, approved, true);
                        });
+    }
+
+    void judge_and_send(CallId id, Caller& caller, ServerRequest& request) {
+        judge(id, caller, request, [this, id](Caller& asker, ServerRequest& asked, bool approved) {
+            bring_up_and_send(id, asker, asked, approved);
+        });
+    }
+
+    void judge_and_permit(CallId id, Caller& caller, ServerRequest& request) {
+        judge(id, caller, request, [this, id](const Caller&, const ServerRequest&, bool) {
+            pool.loop().defer([end = flights.end_with_reply(id)] { end(connection::Reply{}); });
+        });
     }
 
     connection::Callers& callers;
@@ -570,6 +583,19 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
         return id;
     }
     impl_->judge_and_send(id, caller, request);
+    return id;
+}
+
+CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handler) {
+    if (!request.begun) request.begun = impl_->pool.loop().now();
+    auto& flights = impl_->flights;
+    const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
+    if (auto hidden = impl_->not_shown(caller, request.server, request.method))
+        flights.end_soon(id, std::move(*hidden));
+    else if (auto found = impl_->pool.find(request.server); !found)
+        flights.end_soon(id, found.error());
+    else
+        impl_->judge_and_permit(id, caller, request);
     return id;
 }
 

@@ -83,6 +83,10 @@ public:
     CallId call(connection::Caller& caller, Call call, connection::ReplyHandler handler);
     CallId request(connection::Caller& caller, ServerRequest request,
                    connection::ReplyHandler handler);
+    // Whether something may be done with a server that is no request to it: judged, and put to the
+    // caller, as one of that method. The reply is empty.
+    CallId permit(connection::Caller& caller, ServerRequest request,
+                  connection::ReplyHandler handler);
     void cancel(CallId id, const std::string& reason = "");
     // How much was asked and has not ended.
     std::size_t in_flight() const;

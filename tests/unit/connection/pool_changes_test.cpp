@@ -35,6 +35,71 @@ TEST_F(Pool, ANewDefinitionReachesEveryConnectionThatIsInUse) {
     EXPECT_FALSE(pool().lease("s", first));
 }
 
+TEST_F(Pool, ARestartEndsWhatHangsAndReachesWhoeverSharedTheConnection) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    test::FakeCaller second{callers};
+    make = [](FakeServer& server) { server.results.erase("tools/call"); };
+    connect(first);
+    connect(second);
+    std::vector<std::string> ended;
+    for (auto* who : {&first, &second})
+        pool().lease("s", *who)->get().request(
+            *who, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+            [&ended](const Result<Reply>& reply) {
+                ended.push_back(reply ? "answered" : reply.error().message);
+            });
+    ASSERT_TRUE(wait([&] { return processes.at(0).requests("tools/call").size() == 2; }));
+    make = {};
+    EXPECT_TRUE(pool().find("s")->get().restart(first));
+    ASSERT_TRUE(wait([&] { return ended.size() == 2 && closed == 1 && opened == 2; }));
+    EXPECT_THAT(ended, ::testing::Each(HasSubstr("closed")));
+    EXPECT_EQ(call(first), "2");
+    EXPECT_EQ(call(second), "2");
+    const auto again = pool().find("s")->get().restart(second);
+    ASSERT_FALSE(again);
+    EXPECT_THAT(again.error().message, HasSubstr("was restarted a moment ago"));
+    EXPECT_EQ(opened, 2u);
+}
+
+TEST_F(Pool, AfterARestartItsCallersHearWhatTheyHaveWishedToHear) {
+    make = [](FakeServer& server) {
+        server.results["initialize"] = [](const auto&) -> json::value {
+            return {{"protocolVersion", "2025-11-25"},
+                    {"capabilities",
+                     {{"tools", json::object()},
+                      {"logging", json::object()},
+                      {"resources", {{"subscribe", true}}}}},
+                    {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+        };
+        for (const auto* method : {"resources/subscribe", "logging/setLevel"})
+            server.results[method] = [](const auto&) -> json::value { return json::object(); };
+    };
+    auto* const before = connect(first);
+    std::size_t taken = 0;
+    before->subscribe(first, "a:1", true, [&](const auto&) { ++taken; });
+    before->set_log_level(first, "error", [&](const auto&) { ++taken; });
+    ASSERT_TRUE(wait([&] { return taken == 2; }));
+    EXPECT_TRUE(pool().find("s")->get().restart(first));
+    EXPECT_TRUE(wait([&] {
+        return opened == 2 && processes.at(1).requests("resources/subscribe").size() == 1 &&
+               processes.at(1).requests("logging/setLevel").size() == 1;
+    }));
+}
+
+TEST_F(Pool, ARestartIsOfTheCallersOwnConnectionAndBringsBackOneThatHasFailed) {
+    test::FakeCaller second{callers};
+    connect(second);
+    make = [](FakeServer& server) { server.refuse_open = true; };
+    connect(first);
+    const auto attempts = opened;
+    make = {};
+    EXPECT_TRUE(pool().find("s")->get().restart(first));
+    ASSERT_TRUE(wait([&] { return opened == attempts + 1; }));
+    EXPECT_EQ(call(first), std::to_string(opened));
+    EXPECT_EQ(call(second), "1");
+}
+
 TEST_F(Pool, AnotherModeLeavesWhoHasAConnectionWithIt) {
     stdio_sharing = true;
     spec.config.mode = "shared";

@@ -247,5 +247,37 @@ TEST_F(RouterTest, ACallerThatGoesWhileTheServerStartsHasNothingSent) {
     EXPECT_FALSE(told);
 }
 
+TEST_F(Approvals, WhatIsNoRequestIsPermittedAsOneAndStartsNothing) {
+    const auto permit = [&] {
+        ServerRequest wanted;
+        wanted.server = "git";
+        wanted.method = "server/restart";
+        outcome.reset();
+        router().permit(agent, std::move(wanted), [this](const Result<Reply>& reply) {
+            outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
+                                  : Result<std::string>(reply.error()));
+        });
+        EXPECT_FALSE(outcome) << "told from inside the call";
+    };
+    permit();
+    ASSERT_TRUE(until([&] { return outcome || agent.approvals.size() == 1; }));
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(agent.approvals[0].first.method, "server/restart");
+    agent.approvals[0].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome);
+    permit();
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 2; }));
+    agent.approvals[1].second(Approval::Refused);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("was not approved"));
+    permissions.deny.push_back("mcp__git__*");
+    set_rules();
+    permit();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("are denied by [permissions] deny"));
+    EXPECT_THAT(servers.at("git").bodies, IsEmpty());
+}
+
 }  // namespace
 }  // namespace patchbay::router
