@@ -208,6 +208,7 @@ struct GatewaySettings {  // [gateway]: the host as a server of others
     // to allow it). A "require-approval" that somebody wrote is asked in the first two.
     std::string approvals = "client";
     std::chrono::milliseconds first_list{1'000};  // that the first list waits for servers; 0: not
+    bool host_tools = false;                      // tools of the host itself, beside the servers'
 };
 
 // [agents.NAME]: what a client that comes as this agent is shown. It narrows, and allows nothing.

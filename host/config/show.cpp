@@ -218,7 +218,8 @@ json::value to_json(const Config& config, bool with_origins) {
     out["host"] = json::object{{"spin_us", config.host.spin.count()},
                                {"stdio_sharing", config.host.stdio_sharing}};
     out["gateway"] = json::object{{"approvals", config.gateway.approvals},
-                                  {"first_list_ms", config.gateway.first_list.count()}};
+                                  {"first_list_ms", config.gateway.first_list.count()},
+                                  {"host_tools", config.gateway.host_tools}};
     auto& agents = out["agents"].emplace_object();
     for (const auto& agent : config.agents) agents[agent.name] = to_json(agent);
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},

@@ -207,6 +207,8 @@ const std::array kTableKeys = {
              }},
     TableKey{"gateway", "first_list_ms", kNotProject,
              [](C& c, N v) { return take_wait(c.gateway.first_list, v); }},
+    TableKey{"gateway", "host_tools", kNotProject,
+             [](C& c, N v) { return take_flag(c.gateway.host_tools, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject,

@@ -59,8 +59,10 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
       tasks_(servers_, *this, view_, requests_, *this),
+      host_tools_(servers_, *this, view_, requests_, offered_, arrival_, parts.conversations,
+                  *this),
       operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, tasks_,
-                  *this) {}
+                  host_tools_, *this) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {

@@ -44,6 +44,7 @@ public:
         // Whoever comes says its era with each request: several clients share this, and what one of them
         // says of itself, as `initialize` does, would be said of all.
         bool modern_alone = false;
+        Conversations* conversations = nullptr;  // null: the host is no agent itself
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
@@ -141,6 +142,7 @@ private:
     Approvals approvals_;
     InputRounds rounds_;
     TaskOperations tasks_;
+    HostTools host_tools_;
     Operations operations_;
     core::Lifetime lifetime_;
 };

@@ -58,17 +58,25 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
     return service::list_things(known_, caller_, kind, view_.only, noted);
 }
 
-service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
-    return ask(kind, [this, kind, listed = std::move(listed)](const service::ThingList& list) {
-        std::string items;
-        std::set<std::string> told;  // each once, however often its server lists it
+service::Operation Offered::items(Kind kind, std::function<void(const std::vector<Item>&)> told) {
+    return ask(kind, [this, kind, told = std::move(told)](const service::ThingList& list) {
+        std::vector<Item> items;
+        std::set<std::string> names;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
-            if (known != names_of(kind).known_as.end() && told.insert(known->second).second)
-                items.append(items.empty() ? "" : ",")
-                    .append(for_client(thing, kind, known->second, view_.public_names()));
+            if (known != names_of(kind).known_as.end() && names.insert(known->second).second)
+                items.push_back({thing.server, known->second,
+                                 for_client(thing, kind, known->second, view_.public_names())});
         }
-        listed("{\"" + std::string(service::words_of(kind).member) + "\":[" + items + "]}");
+        told(items);
+    });
+}
+
+service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
+    return items(kind, [kind, listed = std::move(listed)](const std::vector<Item>& items) {
+        std::string texts;
+        for (const auto& item : items) texts.append(texts.empty() ? "" : ",").append(item.text);
+        listed("{\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]}");
     });
 }
 

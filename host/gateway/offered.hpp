@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace patchbay::gateway {
 
@@ -31,10 +32,18 @@ public:
         std::string server, name;  // as that server has it
     };
 
+    struct Item {
+        std::string server, name;  // as the client knows it
+        std::string text;          // raw JSON, for the client
+    };
+
     Offered(const service::Servers& known, connection::Caller& caller, const View& view)
         : known_(known), caller_(caller), view_(view) {}
 
-    // Of the servers that are ready; the result, raw: {MEMBER: [...]}. As service::Operation.
+    // Of the servers that are ready, each once. As service::Operation.
+    service::Operation items(service::Kind kind,
+                             std::function<void(const std::vector<Item>&)> told);
+    // The same; the result, raw: {MEMBER: [...]}.
     service::Operation list(service::Kind kind, std::function<void(std::string)> listed);
     // Whose it is; asks the servers that are ready where nobody has listed it yet.
     service::Operation find(service::Kind kind, const std::string& name,

@@ -109,6 +109,12 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
         return replies_.refuse(number, {ErrorCode::Invalid, "tools/call needs a \"name\""});
     if (!call.arguments.empty() && call.arguments.front() != '{')
         return replies_.refuse(number, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+    if (const auto* own = host_tools_.find(call.name)) {
+        if (request.as_task)
+            return replies_.refuse(number, {ErrorCode::Unsupported,
+                                            call.name + " runs as no task; call it without one"});
+        return host_tools_.call(number, *own, call.arguments);
+    }
     call.meta = request.meta.relayed;
     call.reference = number;
     call.capabilities = request.capabilities;
@@ -151,6 +157,10 @@ void Operations::list_tools(RequestNumber number, const std::string& after) {
             else
                 append_as_it_is(tools, *tool.tool);
         }
+        // Their names come behind those of all others.
+        if (end == "]}")
+            for (const auto* own : host_tools_.shown())
+                tools.append(tools == begin ? "" : ",").append(own->definition());
         events_.on_tools_listed();
         replies_.reply(number, tools + end);
     });

@@ -9,6 +9,7 @@
 #include "gateway/client_events.hpp"
 #include "gateway/client_requests.hpp"
 #include "gateway/client_wishes.hpp"
+#include "gateway/host_tools.hpp"
 #include "gateway/offered.hpp"
 #include "gateway/replies.hpp"
 #include "gateway/task_operations.hpp"
@@ -26,7 +27,7 @@ public:
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
-               ClientEvents& events, TaskOperations& tasks, Replies& replies)
+               ClientEvents& events, TaskOperations& tasks, HostTools& host_tools, Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
@@ -36,6 +37,7 @@ public:
           wishes_(wishes),
           events_(events),
           tasks_(tasks),
+          host_tools_(host_tools),
           replies_(replies) {}
 
     // False: there is no such method in the request's era.
@@ -69,6 +71,7 @@ private:
     ClientWishes& wishes_;
     ClientEvents& events_;
     TaskOperations& tasks_;
+    HostTools& host_tools_;
     Replies& replies_;
 };
 

@@ -79,6 +79,37 @@ TEST_F(ServeViews, WhatCannotBeShownIsSaidAtOnceWithTheNearest) {
     EXPECT_FALSE(hidden_was_started());
 }
 
+TEST_F(ServeViews, TheHostsOwnToolsAreThereInBothErasWhereTheyAreTurnedOn) {
+    EXPECT_THAT(tools({"--servers", "x"}), Not(HasSubstr("patchbay__")));
+    home.write("../config/patchbay/config.toml", "[gateway]\nhost_tools = true\n");
+    EXPECT_THAT(tools({"--only", "x"}), Not(HasSubstr("patchbay__")));
+    for (const bool modern : {false, true}) {
+        SCOPED_TRACE(modern);
+        McpClient mcp(home, modern, "{}", {"--servers", "x"});
+        mcp.greet();
+        EXPECT_THAT(json::serialize(mcp.ask("tools/list")),
+                    AllOf(HasSubstr("mcp__x__echo"), HasSubstr("patchbay__server_restart"),
+                          Not(HasSubstr("patchbay__reply"))));
+        EXPECT_THAT(text_in(mcp.call("patchbay__server_status")),
+                    AllOf(HasSubstr("\"ready\""), Not(HasSubstr("hidden"))));
+        EXPECT_THAT(text_in(mcp.call("patchbay__search_tools", R"({"query":"echo"})")),
+                    HasSubstr("mcp__x__echo"));
+        EXPECT_THAT(text_in(mcp.call("patchbay__server_restart", R"({"server":"x"})")),
+                    HasSubstr("\"ready\""));
+        EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"two"})")), "two");
+        EXPECT_THAT(json::serialize(mcp.call("patchbay__server_restart", R"({"server":"hidden"})")),
+                    AllOf(HasSubstr("isError"), HasSubstr("no server")));
+        const auto resources = text_in(mcp.call("patchbay__mcp_resources_list"));
+        const auto listed = json::parse(resources).at("resources").as_array();
+        ASSERT_FALSE(listed.empty()) << resources;
+        const std::string uri(listed[0].at("uri").as_string());
+        const auto read =
+            mcp.call("patchbay__mcp_resource_read", json::serialize(json::object{{"uri", uri}}));
+        EXPECT_THAT(json::serialize(read), HasSubstr("\"structuredContent\":{\"contents\":[{"));
+    }
+    EXPECT_FALSE(hidden_was_started());
+}
+
 // Plain HTTP, as any client of the library would: the status line and the body.
 std::string posted(const Home& home, const std::string& url, const std::string& path,
                    const Words& headers, const std::string& body) {

@@ -42,6 +42,7 @@ public:
         catalogue::Catalogue& catalogue;
         std::string version;  // our own
         SessionRecords& records;
+        Conversations* conversations = nullptr;  // as those of a ClientSession
     };
     HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
                std::size_t most_requests);

@@ -39,7 +39,7 @@ public:
           guest_(guest),
           exchange_(std::move(exchange)),
           session_({parts.callers, parts.servers, parts.catalogue, *this, guest_.view,
-                    ClientRequests::kMost, false},
+                    ClientRequests::kMost, false, nullptr, false, parts.conversations},
                    guest_.principal, connection::Responder(parts.servers.config().client, {}),
                    parts.version) {}
 

@@ -57,16 +57,18 @@ TEST(ConfigAgents, ACheckoutSetsNothingOfTheGateway) {
         std::vector<Fragment> fragments;
         fragments.push_back(toml(
             Scope::User, "[gateway]\napprovals = 'rules'\n[agents.x]\ntools = ['mcp__a__b']\n"));
-        fragments.push_back(toml(scope,
-                                 "[gateway]\napprovals = 'client'\nfirst_list_ms = 0\n"
-                                 "[agents.x]\nenabled = true\n[agents.y]\n"));
+        fragments.push_back(
+            toml(scope,
+                 "[gateway]\napprovals = 'client'\nfirst_list_ms = 0\nhost_tools = true\n"
+                 "[agents.x]\nenabled = true\n[agents.y]\n"));
         const auto config = merge(std::move(fragments));
         EXPECT_EQ(config.gateway.approvals, "rules");
         EXPECT_EQ(config.gateway.first_list.count(), 1000);
+        EXPECT_FALSE(config.gateway.host_tools);
         ASSERT_EQ(config.agents.size(), 1u);
         EXPECT_TRUE(config.agents[0].tools);
-        for (const auto* key :
-             {"gateway.approvals", "gateway.first_list_ms", "agents.x", "agents.y"})
+        for (const auto* key : {"gateway.approvals", "gateway.first_list_ms", "gateway.host_tools",
+                                "agents.x", "agents.y"})
             EXPECT_THAT(all(config.diagnostics),
                         HasSubstr(std::string(key) + ": not allowed in a " + name_of(scope)));
     }
@@ -98,8 +100,12 @@ TEST(ConfigAgents, AServerThatIsNotThereIsToldWithTheNearest) {
 }
 
 TEST(ConfigGateway, ItsKeysAreCheckedAndAnotherProgramsAgentsAreItsOwn) {
-    const auto config = merged(Scope::User, "[gateway]\napprovals = 'ask'\nfirst_list_ms = 0\n");
+    const auto config =
+        merged(Scope::User, "[gateway]\napprovals = 'ask'\nfirst_list_ms = 0\nhost_tools = true\n");
     EXPECT_EQ(all(config.diagnostics), "");
+    EXPECT_TRUE(config.gateway.host_tools);
+    EXPECT_THAT(all(merged(Scope::User, "[gateway]\nhost_tools = 'yes'\n").diagnostics),
+                HasSubstr("gateway.host_tools"));
     EXPECT_EQ(config.gateway.approvals, "ask");
     EXPECT_EQ(config.gateway.first_list.count(), 0);
     EXPECT_THAT(all(merged(Scope::User, "[gateway]\napprovals = 'asks'\n").diagnostics),

@@ -48,7 +48,8 @@ protected:
         if (!session_) {
             auto& servers_known = known();
             session_.emplace(
-                ClientSession::Parts{callers, servers_known, *catalogue, *this, view},
+                ClientSession::Parts{callers, servers_known, *catalogue, *this, view,
+                                     ClientRequests::kMost, true, nullptr, false, conversations},
                 core::Principal{core::Principal::Kind::Client, {}, "test", core::Trust::Approves},
                 connection::Responder(config.client, {}), "1");
         }
@@ -122,6 +123,7 @@ protected:
     Outward& outward() { return *this; }
 
     View view;  // of the session to come
+    Conversations* conversations = nullptr;
     std::vector<json::object> sent;
     int call_id = 0;
     std::optional<ClientSession> session_;
