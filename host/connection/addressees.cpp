@@ -2,14 +2,19 @@
 
 namespace patchbay::connection {
 
-Caller* Addressees::of_exchange(RequestId exchange) const {
+const PendingRequest* Addressees::request_of(RequestId exchange) const {
     const auto* entry = exchange ? pending_.find_wire(exchange) : nullptr;
-    return entry && !entry->own() ? audience_.find(entry->caller) : nullptr;
+    return entry && !entry->own() ? entry : nullptr;
+}
+
+Caller* Addressees::of_exchange(RequestId exchange) const {
+    const auto* request = request_of(exchange);
+    return request ? audience_.find(request->caller) : nullptr;
 }
 
 Reference Addressees::reference_of(RequestId exchange) const {
-    const auto* entry = exchange ? pending_.find_wire(exchange) : nullptr;
-    return entry ? entry->request.reference : 0;
+    const auto* request = request_of(exchange);
+    return request ? request->request.reference : 0;
 }
 
 Caller* Addressees::only_user() const {

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <unordered_map>
+#include <vector>
 
 namespace patchbay::connection {
 
@@ -32,9 +33,12 @@ public:
         : audience_(audience), link_(link), pending_(pending) {}
 
     // `exchange`: the id on the wire of a request of ours; 0: it names none. Null: no caller's.
+    const PendingRequest* request_of(RequestId exchange) const;
     Caller* of_exchange(RequestId exchange) const;
     // What that caller calls it.
     Reference reference_of(RequestId exchange) const;
+    // Requests of callers that the server has.
+    std::vector<const PendingRequest*> sent() const { return pending_.sent(); }
     // Of what is meant for whoever uses this channel.
     Caller* only_user() const;
     // Of what the server asks of its client.

@@ -28,6 +28,7 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
                                std::move(handler));
     if (auto why = course.why_put_off())
         return requests.refuse(std::move(*why), std::move(handler));
+    if (!asked.log_level.empty()) dialogue.wishes.on_request_of_level(caller, asked.log_level);
     const auto id = requests.add(caller, std::move(asked), std::move(handler));
     if (course.supervisor().wakes() && requests.pending().find(id))
         context.loop.defer(lifetime.guard([this] { connect({}); }));

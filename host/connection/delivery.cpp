@@ -11,6 +11,7 @@ namespace patchbay::connection {
 namespace {
 
 constexpr const char* kCapabilities = "io.modelcontextprotocol/clientCapabilities";
+constexpr const char* kLogLevel = "io.modelcontextprotocol/logLevel";
 
 }  // namespace
 
@@ -38,9 +39,11 @@ std::string Delivery::words_of(const PendingRequest& entry) const {
     const auto& link = parts_.link;
     const auto& asked = entry.request;
     std::string_view own = link.meta_for(entry.caller);
-    std::string with_capabilities, with_token;
+    std::string with_capabilities, with_level, with_token;
     if (!asked.capabilities.empty() && link.modern())
         own = with_capabilities = protocol::with_member(own, kCapabilities, asked.capabilities);
+    if (!asked.log_level.empty() && link.modern())
+        own = with_level = protocol::with_member(own, kLogLevel, protocol::quoted(asked.log_level));
     if (asked.on_progress) {
         with_token = "\"progressToken\":" + std::to_string(entry.wire_id);
         own = with_token = protocol::joined(with_token, own);

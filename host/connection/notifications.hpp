@@ -1,5 +1,6 @@
 // What a server says unasked, and who hears of it: what belongs to an exchange the caller of that
-// exchange; log messages those whose level admits them; changes of a resource those who subscribed
+// exchange; log messages those whose level admits them, and of requests in flight those for which they
+// may be; changes of a resource those who subscribed
 // to it; changed lists everybody whom the connection serves; anything else whoever alone can be
 // meant, or nobody.
 //
@@ -36,6 +37,8 @@ public:
 
 private:
     Caller* listener(RequestId exchange) const;
+    void pass_on_logged(std::string_view level, std::string_view params, RequestId exchange) const;
+    bool tell_requesters(std::size_t severity, std::string_view params) const;
     void tell(Caller* caller, const std::string& method, std::string_view params,
               RequestId exchange = 0) const;
     void tell(const std::vector<CallerNumber>& callers, const std::string& method,

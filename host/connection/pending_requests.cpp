@@ -96,6 +96,13 @@ CallerNumber PendingRequests::only_caller_sent() const {
     return only;
 }
 
+std::vector<const PendingRequest*> PendingRequests::sent() const {
+    std::vector<const PendingRequest*> sent;
+    for (const auto& [id, pending] : pending_)
+        if (!pending.own() && pending.stage == Stage::Sent) sent.push_back(&pending);
+    return sent;
+}
+
 std::vector<RequestId> PendingRequests::ids() const {
     std::vector<RequestId> ids;
     ids.reserve(pending_.size());

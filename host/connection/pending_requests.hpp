@@ -92,7 +92,8 @@ public:
     bool any_of(CallerNumber caller) const;
     // The one caller whose requests the server has; 0: none are there, or of several.
     CallerNumber only_caller_sent() const;
-    bool any_begun() const;  // of callers, and past Stage::Waiting
+    std::vector<const PendingRequest*> sent() const;  // of callers, where the server has them
+    bool any_begun() const;                           // of callers, and past Stage::Waiting
     // Calls back once callers have none left that has begun; there is one now.
     void drain(std::function<void()> drained) { drained_ = std::move(drained); }
     bool draining() const { return drained_ != nullptr; }

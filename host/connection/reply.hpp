@@ -53,6 +53,9 @@ struct Request {
     // Raw: what a modern server is told of its client; empty: what it is told of all.
     std::string capabilities = {};
     ClientHeaders client_headers = {};
+    // How much of what is logged for it is wanted, as protocol::kLogLevels; empty: what its caller wants
+    // to hear of all (Connection::set_log_level).
+    std::string log_level = {};
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

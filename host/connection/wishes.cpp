@@ -3,7 +3,6 @@
 #include "protocol/compose.hpp"
 #include "protocol/log_levels.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace patchbay::connection {
@@ -25,6 +24,10 @@ std::string meta_with(const std::string& meta, const std::string& level) {
     if (level.empty()) return meta;
     return protocol::joined(meta,
                             "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
+}
+
+bool tells_more(const std::string& level, const std::string& than) {
+    return than.empty() || protocol::log_severity(level) < protocol::log_severity(than);
 }
 
 // "file:///a/b" of "file:///a" or "file:///a/": a server may tell of a part of what is held. A scheme
@@ -75,10 +78,21 @@ std::vector<CallerNumber> Wishes::holders_of(std::string_view uri) const {
 
 std::vector<CallerNumber> Wishes::admitting(std::string_view level) const {
     const auto severity = protocol::log_severity(level).value_or(protocol::kLogLevels.size());
-    std::vector<CallerNumber> callers;
-    for (const auto& [caller, own] : levels_)
-        if (protocol::log_severity(own).value_or(0) <= severity) callers.push_back(caller);
-    return callers;
+    std::set<CallerNumber> callers;
+    const auto admit = [&](const auto& levels) {
+        for (const auto& [caller, own] : levels)
+            if (protocol::log_severity(own).value_or(0) <= severity) callers.insert(caller);
+    };
+    admit(levels_);
+    if (!link_.modern()) admit(request_levels_);
+    return {callers.begin(), callers.end()};
+}
+
+std::optional<std::size_t> Wishes::least_severity(CallerNumber caller,
+                                                  const Request& request) const {
+    if (!request.log_level.empty()) return protocol::log_severity(request.log_level);
+    const auto own = levels_.find(caller);
+    return own == levels_.end() ? std::nullopt : protocol::log_severity(own->second);
 }
 
 // Each URI is kept, and said again to every session.
@@ -199,6 +213,15 @@ void Wishes::set_log_level(CallerNumber caller, const std::string& level, ReplyH
                    });
 }
 
+// Before the request, which does not wait for it: over one stream the server reads it first.
+void Wishes::on_request_of_level(CallerNumber caller, const std::string& level) {
+    auto& most = request_levels_[caller];
+    if (!tells_more(level, most)) return;
+    const auto before = strongest_level();
+    most = level;
+    if (link_.legacy() && link_.in_use() && strongest_level() != before) use_log_levels();
+}
+
 // Unless it has said another one meanwhile, or has gone.
 void Wishes::take_back_level(CallerNumber caller, const std::string& refused,
                              const std::string& former) {
@@ -224,7 +247,8 @@ void Wishes::release(CallerNumber caller) {
     }
     if (fewer && link_.modern()) listen_anew();
     const auto strongest = strongest_level();
-    if (levels_.erase(caller) == 0 || !link_.session || !link_.in_use()) return;
+    const bool had_any = levels_.erase(caller) + request_levels_.erase(caller) != 0;
+    if (!had_any || !link_.session || !link_.in_use()) return;
     // To say nothing at all cannot be said: the last one's level stays the server's.
     if (link_.modern() || strongest_level() != strongest) use_log_levels();
 }
@@ -237,6 +261,8 @@ void Wishes::take_over(CallerNumber caller, const Wishes& from) {
     }
     if (const auto level = from.levels_.find(caller); level != from.levels_.end())
         levels_[caller] = level->second;
+    if (const auto level = from.request_levels_.find(caller); level != from.request_levels_.end())
+        request_levels_[caller] = level->second;
     if (!link_.session || !link_.in_use()) return;  // which is told of all when it is there
     renew();
     if (link_.modern()) listen_anew();
@@ -252,11 +278,14 @@ void Wishes::renew() {
 }
 
 std::string Wishes::strongest_level() const {
-    const auto strongest =
-        std::min_element(levels_.begin(), levels_.end(), [](const auto& a, const auto& b) {
-            return protocol::log_severity(a.second) < protocol::log_severity(b.second);
-        });
-    return strongest == levels_.end() ? std::string() : strongest->second;
+    std::string strongest;
+    const auto consider = [&](const auto& levels) {
+        for (const auto& [caller, level] : levels)
+            if (tells_more(level, strongest)) strongest = level;
+    };
+    consider(levels_);
+    if (!link_.modern()) consider(request_levels_);
+    return strongest;
 }
 
 // A modern request says how much its own caller wants to hear; those of the connection are

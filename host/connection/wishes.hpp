@@ -41,6 +41,9 @@ public:
     void subscribe(CallerNumber caller, const std::string& uri, bool wanted, ReplyHandler handler);
     // A session is there, in which it can be said.
     void set_log_level(CallerNumber caller, const std::string& level, ReplyHandler handler);
+    // The caller is about to send a request of its own level. A legacy server has no levels of requests:
+    // it is told of it as of one that the caller wants of all, for as long as the caller is there.
+    void on_request_of_level(CallerNumber caller, const std::string& level);
     // The caller goes; what nobody else wants the server is told to leave.
     void release(CallerNumber caller);
     // What that caller has wished of another connection holds from now on for this one.
@@ -53,10 +56,15 @@ public:
     // Who holds it, or what it is part of; ascending.
     std::vector<CallerNumber> holders_of(std::string_view uri) const;
     // Whether somebody has said how much the server is to log; else it says what it likes.
-    bool any_level() const { return !levels_.empty(); }
+    bool any_level() const {
+        return !levels_.empty() || (!link_.modern() && !request_levels_.empty());
+    }
     // Who wants to hear of a message of that level: nobody who has not said so. One that is unknown
     // is as good as the gravest. Ascending.
     std::vector<CallerNumber> admitting(std::string_view level) const;
+    // Place in protocol::kLogLevels of the least that the caller of that request wants to hear of what is
+    // logged for it; nothing: it has not said.
+    std::optional<std::size_t> least_severity(CallerNumber caller, const Request& request) const;
 
 private:
     struct Subscription {
@@ -86,7 +94,8 @@ private:
     std::map<std::string, Subscription, std::less<>> resources_;  // by URI; each has a holder
     std::map<CallerNumber, std::size_t> held_;                    // how many of those; never 0
     std::map<CallerNumber, std::string> levels_;
-    bool listening_anew_ = false;  // at the end of this turn
+    std::map<CallerNumber, std::string> request_levels_;  // the one that tells most
+    bool listening_anew_ = false;                         // at the end of this turn
     core::Lifetime lifetime_;
 };
 

@@ -12,9 +12,7 @@ json::object our_capabilities(Era era) {
                               {"resources", {{"listChanged", true}, {"subscribe", true}}},
                               {"completions", json::object()},
                               {"logging", json::object()}};
-    if (era == Era::Modern)
-        capabilities.erase("logging");
-    else
+    if (era == Era::Legacy)
         capabilities["tasks"] = {{"list", json::object()},
                                  {"cancel", json::object()},
                                  {"requests", {{"tools", {{"call", json::object()}}}}}};

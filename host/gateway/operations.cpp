@@ -119,6 +119,7 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
     call.reference = number;
     call.capabilities = request.capabilities;
     call.client_headers = request.client_headers;
+    call.log_level = request.meta.log_level();
     if (!request.meta.progress_token.empty())
         call.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
@@ -257,6 +258,7 @@ void Operations::ask(RequestNumber number, const std::string& server, std::strin
     asked.reference = number;
     asked.capabilities = request.capabilities;
     asked.client_headers = request.client_headers;
+    asked.log_level = request.meta.log_level();
     if (!request.meta.progress_token.empty())
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);

@@ -43,6 +43,10 @@ bool is_token(std::string_view raw) {
 
 }  // namespace
 
+std::string RequestMeta::log_level() const {
+    return log_severity ? std::string(protocol::kLogLevels[*log_severity]) : std::string();
+}
+
 RequestMeta read_meta(std::string_view meta) {
     RequestMeta read;
     bool names_version = false;

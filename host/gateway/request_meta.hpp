@@ -22,6 +22,7 @@ struct RequestMeta {
     std::string capabilities;                   // raw, an object; modern only
     std::string progress_token;                 // raw JSON; empty: no progress is wanted
     std::optional<std::size_t> log_severity;    // modern: nothing is logged without one
+    std::string log_level() const;              // the same, by its name; empty: none
     std::string relayed;  // raw members that go on: all but what is said from one hop to the next
     std::optional<Error> wrong;  // why the request cannot be carried out
 };

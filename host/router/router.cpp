@@ -243,7 +243,8 @@ struct Router::Impl final : connection::CallersWatcher {
                                     call.begun,
                                     call.reference,
                                     std::move(call.capabilities),
-                                    std::move(call.client_headers)};
+                                    std::move(call.client_headers),
+                                    std::move(call.log_level)};
         auto& members = request.params.members;
         members.reserve(entry.quoted_name.size() + call.arguments.size() + call.members.size() +
                         32);
@@ -322,6 +323,7 @@ struct Router::Impl final : connection::CallersWatcher {
         call.reference = request.reference;
         call.capabilities = std::move(request.capabilities);
         call.client_headers = std::move(request.client_headers);
+        call.log_level = std::move(request.log_level);
         const auto* known = finder.index().find_raw(request.server, tool);
         const auto name = finder.index().public_name(request.server, tool);
         if (auto hidden = finder.not_shown(caller, name))
@@ -402,7 +404,8 @@ struct Router::Impl final : connection::CallersWatcher {
         flights.send(id, caller, target,
                      {ping ? "server/discover" : method, std::move(request.params), request.timeout,
                       std::move(request.on_progress), request.begun, request.reference,
-                      std::move(request.capabilities), std::move(request.client_headers)});
+                      std::move(request.capabilities), std::move(request.client_headers),
+                      std::move(request.log_level)});
     }
 
     // It may be sent: at once, or when the server is there, and then by the rules that hold by then;

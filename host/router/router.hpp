@@ -40,6 +40,7 @@ struct Call {
     connection::Reference reference = 0;
     std::string capabilities = {};  // as those of a connection::Request
     connection::ClientHeaders client_headers = {};
+    std::string log_level = {};  // likewise
 };
 
 // Anything that can be asked of one server. tools/call with the server's own name of a tool is
@@ -54,6 +55,7 @@ struct ServerRequest {
     connection::Reference reference = 0;
     std::string capabilities = {};  // as those of a connection::Request
     connection::ClientHeaders client_headers = {};
+    std::string log_level = {};  // likewise
 };
 
 struct ListedTool {
