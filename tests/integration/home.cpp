@@ -162,6 +162,7 @@ std::vector<json::object> Lines::events(std::string_view event, std::string_view
 
 TcpServer::TcpServer(const Home& home, const Words& flags)
     : program_([&] {
+          fs::remove(home.root() / "port");  // of another one
           Command command{{example_server(), "--tcp", "0", "--port-file", home.root() / "port"},
                           home.environment,
                           home.work(),
