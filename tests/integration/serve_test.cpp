@@ -2,6 +2,8 @@
 #include "integration/mcp_client.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 namespace patchbay::test {
 namespace {
@@ -214,7 +216,9 @@ TEST_P(Serve, WhatChangesIsTold) {
     mcp.ask("tools/list");
     const auto added = text_in(mcp.call("mcp__x__change_tools"));
     const auto told = mcp.wait_for_method("notifications/tools/list_changed");
-    if (modern()) EXPECT_EQ(at(told, "/params/_meta/io.modelcontextprotocol~1subscriptionId"), 1);
+    if (modern()) {
+        EXPECT_EQ(at(told, "/params/_meta/io.modelcontextprotocol~1subscriptionId"), 1);
+    }
     EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__x__" + added));
 }
 
