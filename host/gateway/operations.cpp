@@ -217,8 +217,8 @@ void Operations::complete(RequestNumber number, const protocol::Params& params) 
          [this, number, params, key, raw](const Offered::Owner& owner) {
              const auto name_of_it = protocol::quoted(owner.name);
              std::string renamed;
-             protocol::each_member(raw, [&](const std::string& name, std::string_view value) {
-                 protocol::append_member(renamed, name, name == key ? name_of_it : value);
+             protocol::each_member(raw, [&](const std::string& member, std::string_view value) {
+                 protocol::append_member(renamed, member, member == key ? name_of_it : value);
                  return true;
              });
              ask(number, owner.server, with_member(params, "ref", "{" + renamed + "}"));

@@ -6,8 +6,10 @@ std::optional<Admission::Admitted> Everybody::admit(const http::Request& request
                                                     std::function<void(Admitted)>) {
     auto at = endpoints_.at(request.target);
     if (auto* refused = std::get_if<HttpRefusal>(&at)) return std::move(*refused);
-    return Guest{{core::Principal::Kind::Client, {}, "http", core::Trust::Approves},
-                 std::get<View>(std::move(at))};
+    Guest guest;
+    guest.principal = {core::Principal::Kind::Client, {}, "http", core::Trust::Approves};
+    guest.view = std::get<View>(std::move(at));
+    return guest;
 }
 
 }  // namespace patchbay::gateway
