@@ -104,9 +104,9 @@ EVP_PKEY* ec_of(const json::object& jwk, std::string_view curve) {
     const auto half = half_of(curve);
     if (half == 0 || x.size() != half || y.size() != half) return nullptr;
     const auto point = "\x04" + x + y;
+    const std::string group(curve);  // the builder keeps where it is until it is done
     const Builder builder(OSSL_PARAM_BLD_new());
-    OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME,
-                                    std::string(curve).c_str(), 0);
+    OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group.c_str(), 0);
     OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
                                      point.size());
     return made_of("EC", builder.get());

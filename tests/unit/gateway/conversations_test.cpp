@@ -60,6 +60,7 @@ protected:
         config.gateway.host_tools = true;
         conversations = &agent;
     }
+    ~ConversationsTest() override { session_.reset(); }  // it ends its conversations with the agent
     json::object begin_with(const std::string& message) {
         return ask(
             ++last_, "tools/call",
