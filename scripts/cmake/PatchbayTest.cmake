@@ -1,5 +1,5 @@
-# patchbay_test(name SOURCES .. LINKS .. [TIMEOUT seconds] [LABELS ..]): one GoogleTest program, each
-# TEST a CTest case of its own, with a deadline. Inherits ${PATCHBAY_TEST_SUPPORT} include folder.
+# patchbay_test(name SOURCES .. LINKS .. [TIMEOUT seconds] [PROCESSORS n] [LABELS ..]): one GoogleTest
+# program, each TEST a CTest case of its own, with a deadline; with n processors fewer others run beside it. Inherits ${PATCHBAY_TEST_SUPPORT} include folder.
 include(GoogleTest)
 
 if(PATCHBAY_PRECOMPILED)
@@ -10,7 +10,7 @@ if(PATCHBAY_PRECOMPILED)
 endif()
 
 function(patchbay_test name)
-    cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT" ${ARGN})
+    cmake_parse_arguments(TEST "" "TIMEOUT;PROCESSORS" "SOURCES;LINKS;LABELS;ENVIRONMENT" ${ARGN})
     if(NOT TEST_TIMEOUT)
         set(TEST_TIMEOUT 60)
     endif()
@@ -28,6 +28,9 @@ function(patchbay_test name)
         PATCHBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PATCHBAY_BUILD_DIR="${PROJECT_BINARY_DIR}")
     # An empty value would vanish on its way and shift the ones behind it.
     set(properties TIMEOUT ${TEST_TIMEOUT})
+    if(TEST_PROCESSORS)
+        list(APPEND properties PROCESSORS ${TEST_PROCESSORS})
+    endif()
     if(TEST_LABELS)
         list(APPEND properties LABELS "${TEST_LABELS}")
     endif()
