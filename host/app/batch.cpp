@@ -1,70 +1,75 @@
 #include "app/batch.hpp"
 
 #include "app/call_arguments.hpp"
-#include "app/output.hpp"
 #include "protocol/compose.hpp"
+
+#include <utility>
 
 namespace patchbay::app {
 
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{500};
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads what an interruption ends
-
-const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
 
 }  // namespace
 
-Batch::Batch(Session& session, int input)
-    : session_(session),
-      input_(session.host().loop(), input),
-      output_(session.host().loop(), session.signals(), [this] { advance(); }),
-      in_flight_(session.host().loop(), output_, [this] { advance(); }),
-      waits_(session.host().loop(), in_flight_),
-      look_again_(session.host().loop()),
-      operations_(session.servers(), session.caller(), in_flight_, waits_) {
-    session_.caller().set_notification_handler(
-        [this](const std::string& server, const std::string& method, std::string_view params) {
-            output_.notification(server, method, params);
-            waits_.on_notification(server, method);
-        });
-}
+Batch::Batch(Parts parts)
+    : servers_(parts.servers),
+      loop_(parts.servers.connections().loop()),
+      input_(parts.input),
+      changed_(std::move(parts.changed)),
+      output_(loop_, std::move(parts.output), [this] { advance(); }),
+      in_flight_(loop_, output_, [this] { advance(); }),
+      waits_(loop_, in_flight_),
+      look_again_(loop_),
+      operations_(servers_, parts.caller, in_flight_, waits_) {}
 
 Batch::~Batch() {
-    session_.caller().set_notification_handler({});
+    for (const auto& id : in_flight_.ids())
+        if (const auto* request = in_flight_.find(id); request && request->call)
+            servers_.router().cancel(request->call, "whoever asked has gone");
 }
 
-int Batch::run() {
-    input_.begin([this] {
-        take_lines();
-        advance();
-    });
-    // An answer that cannot be delivered is worth no further request.
-    session_.wait([this] { return (done_ && output_.written()) || output_.lost(); },
-                  [this] { interrupt(); });
-    const bool interrupted = session_.was_interrupted();
-    if (!interrupted) session_.tell_rules_without_tools();
-    session_.close();  // requests that are left end while we are here to be told
-    for (const auto& id : in_flight_.ids()) in_flight_.fail(id, kInterruption);
-    if (!barrier_.empty()) output_.error(barrier_, kInterruption);
-    output_.finish(kLastWords);
-    if (interrupted) return kInterrupted;
-    const bool failed =
-        in_flight_.any_lacking() || input_.failed() || output_.told_errors() || output_.lost();
-    return failed ? kFailure : kOk;
+void Batch::begin() {
+    input_.begin([this] { advance(); });
 }
 
-// Nothing more is started, the servers are told to stop, and every request is answered.
-void Batch::interrupt() {
+void Batch::notify(const std::string& server, const std::string& method, std::string_view params) {
+    output_.notification(server, method, params);
+    waits_.on_notification(server, method);
+}
+
+void Batch::interrupt(const std::string& why) {
+    if (interrupted()) return;
+    interruption_ = why;
     input_.stop();
     for (const auto& id : in_flight_.ids()) {
         const auto* request = in_flight_.find(id);
         if (request && request->call)
-            session_.host().router().cancel(request->call, kInterruption.message);
-        else
-            in_flight_.fail(id, kInterruption);  // it waits for servers, whose end is no answer
+            servers_.router().cancel(request->call, why);
+        else  // it waits for servers, whose end is no answer
+            in_flight_.fail(id, {ErrorCode::Cancelled, why});
     }
-    session_.host().interrupt();
+    look_again_.start(kLastAnswers, [this] {
+        fail_the_rest();
+        advance();
+    });
+    advance();
+}
+
+void Batch::end_input() {
+    input_.stop();
+    advance();
+}
+
+void Batch::fail_the_rest() {
+    const Error interruption{ErrorCode::Cancelled, interruption_};
+    for (const auto& id : in_flight_.ids()) in_flight_.fail(id, interruption);
+    if (!barrier_.empty()) output_.error(std::exchange(barrier_, {}), interruption);
+}
+
+bool Batch::failed() const {
+    return in_flight_.any_lacking() || input_.failed() || output_.told_errors() || output_.lost();
 }
 
 void Batch::take_lines() {
@@ -82,8 +87,7 @@ void Batch::take_line(std::string_view text) {
     while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
     if (text.find_first_not_of(" \t") == std::string_view::npos) return;
     const auto number = input_.line_number();
-    const auto value =
-        parse_json(text, name_of_line(number), session_.host().config().limits.json_depth);
+    const auto value = parse_json(text, name_of_line(number), servers_.config().limits.json_depth);
     if (!value) return refuse_line("null", value.error());
     const auto* members = value->if_object();
     if (!members)
@@ -109,7 +113,19 @@ void Batch::refuse_line(const std::string& id, const Error& error) {
 }
 
 void Batch::advance() {
-    if (done_ || output_.lost() || session_.was_interrupted()) return;
+    look();
+    changed_();
+}
+
+void Batch::look() {
+    if (done_ || output_.lost()) return;
+    if (interrupted()) {
+        if (in_flight_.size() > 0) return;
+        look_again_.stop();
+        fail_the_rest();  // the barrier
+        done_ = true;
+        return;
+    }
     take_lines();
     // Streams that are listened to end with the input, so nothing may wait for them. What follows a
     // barrier may be another one.
@@ -132,7 +148,7 @@ void Batch::advance() {
             auto* request = in_flight_.find(id);
             if (!request) continue;
             request->over = true;
-            session_.host().router().cancel(request->call, "the batch is over");
+            servers_.router().cancel(request->call, "the batch is over");
         }
     }
 }

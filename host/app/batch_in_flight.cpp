@@ -41,24 +41,25 @@ void BatchInFlight::refuse(const BatchLine& line, const std::string& why) {
 }
 
 connection::ReplyHandler BatchInFlight::relay(const std::string& id) {
-    return [this, id](Result<connection::Reply> reply) {
+    return lifetime_.guard([this, id](Result<connection::Reply> reply) {
         if (!reply) return fail(id, reply.error());
         if (reply->error.empty())
             return succeed(id, reply->result, reply->is_error ? Outcome::Lacking : Outcome::Fine);
         if (!find(id)) return;
         output_.rpc_error(id, reply->error);
         finish(id);
-    };
+    });
 }
 
 connection::ProgressHandler BatchInFlight::tell_progress(const std::string& id) {
-    return [this, id](const connection::Progress& progress) { output_.progress(id, progress); };
+    return lifetime_.guard(
+        [this, id](const connection::Progress& progress) { output_.progress(id, progress); });
 }
 
 // Later, for it may be called while lines are taken, which what follows does too.
 void BatchInFlight::finish(const std::string& id) {
     requests_.erase(id);
-    loop_.defer([this] { finished_(); });
+    loop_.defer(lifetime_.guard([this] { finished_(); }));
 }
 
 }  // namespace patchbay::app

@@ -1,11 +1,13 @@
 // The requests of a batch that are in flight, by the id they came with, and their answers.
 //
 // Borrows the loop and the output. Threads: [loop].
-// Errors:  told as answers; what is answered already, by an interruption, is not answered again.
+// Errors:  told as answers; what is answered already, by an interruption, is not answered again. What
+//          comes for those that are left when it goes is dropped.
 #pragma once
 
 #include "app/batch_output.hpp"
 #include "app/batch_request.hpp"
+#include "core/lifetime.hpp"
 #include "router/router.hpp"
 #include "service/operation.hpp"
 
@@ -58,6 +60,7 @@ private:
     std::function<void()> finished_;
     std::map<std::string, Request> requests_;
     bool lacking_ = false;
+    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::app

@@ -12,8 +12,8 @@
 namespace patchbay::app {
 namespace json = boost::json;
 
-BatchOutput::BatchOutput(core::Loop& loop, int signals, std::function<void()> relieved)
-    : lines_(loop, signals, std::move(relieved),
+BatchOutput::BatchOutput(core::Loop& loop, LineOutput::To to, std::function<void()> relieved)
+    : lines_(loop, std::move(to), std::move(relieved),
              [this](const std::string& from, std::size_t count) {
                  lines_.put("{\"event\":\"dropped\"," + from +
                             ",\"count\":" + std::to_string(count) + "}");

@@ -1,11 +1,11 @@
-// The answers and events of a batch, a JSON object a line (stdout_lines.hpp).
+// The answers and events of a batch, a JSON object a line (line_output.hpp).
 //
 // Borrows the loop.
 // Threads: [loop].
-// Errors:  lost(): stdout takes no more.
+// Errors:  lost(): they are taken no more.
 #pragma once
 
-#include "app/stdout_lines.hpp"
+#include "app/line_output.hpp"
 #include "connection/reply.hpp"
 #include "core/result.hpp"
 
@@ -19,14 +19,14 @@ namespace patchbay::app {
 
 class BatchOutput {
 public:
-    static constexpr std::size_t kCrowdBytes = StdoutLines::kCrowdBytes;
-    static constexpr std::size_t kMostBytes = StdoutLines::kMostBytes;
-    static constexpr std::size_t kEventBytes = StdoutLines::kEventBytes;
-    static constexpr std::size_t kAllEventBytes = StdoutLines::kAllEventBytes;
+    static constexpr std::size_t kCrowdBytes = LineOutput::kCrowdBytes;
+    static constexpr std::size_t kMostBytes = LineOutput::kMostBytes;
+    static constexpr std::size_t kEventBytes = LineOutput::kEventBytes;
+    static constexpr std::size_t kAllEventBytes = LineOutput::kAllEventBytes;
 
-    // `signals`, `relieved`: as those of StdoutLines.
+    // `to`, `relieved`: as those of LineOutput.
     explicit BatchOutput(
-        core::Loop& loop, int signals = -1, std::function<void()> relieved = [] {});
+        core::Loop& loop, LineOutput::To to = {}, std::function<void()> relieved = [] {});
 
     // `id` is raw JSON, as the request had it.
     void result(const std::string& id, std::string_view raw_result);
@@ -36,18 +36,25 @@ public:
     void progress(const std::string& id, const connection::Progress& progress);
     void notification(const std::string& server, const std::string& method,
                       std::string_view params);
+    // Objects that are none of these. Once the last one is written, `relieved` is told.
+    void line(std::string text) { lines_.put(std::move(text)); }
+    void last_line(std::string text) {
+        lines_.tell_when_written();
+        lines_.put(std::move(text));
+    }
 
     void flush() { lines_.flush(); }
     void finish(std::chrono::milliseconds most) { lines_.finish(most); }
     bool written() const { return lines_.written(); }
     bool crowded() const { return lines_.crowded(); }
     bool lost() const { return lines_.lost(); }
+    std::size_t waiting() const { return lines_.waiting(); }
     bool told_errors() const { return told_errors_; }
 
 private:
     void put_error(const std::string& id, const Error& error, const std::string& members);
 
-    StdoutLines lines_;  // events by the member that says whose they are
+    LineOutput lines_;  // events by the member that says whose they are
     bool told_errors_ = false;
 };
 

@@ -6,6 +6,10 @@
 
 namespace patchbay::app {
 
+BatchWaits::~BatchWaits() {
+    for (const auto& each : waiting_) loop_.cancel(each.timer);
+}
+
 void BatchWaits::begin(const std::string& id, const std::string& server, const std::string& method,
                        std::chrono::milliseconds limit) {
     if (unseen_.take(server, method)) return in_flight_.succeed(id, "{}");

@@ -18,6 +18,8 @@ namespace patchbay::app {
 class BatchWaits {
 public:
     BatchWaits(core::Loop& loop, BatchInFlight& in_flight) : loop_(loop), in_flight_(in_flight) {}
+    ~BatchWaits();  // they end without an answer
+    BatchWaits(const BatchWaits&) = delete;
 
     static constexpr std::chrono::seconds kUsualWait{60};
 

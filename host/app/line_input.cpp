@@ -12,6 +12,16 @@
 
 namespace patchbay::app {
 
+namespace {
+
+std::string size_of(std::size_t bytes) {
+    constexpr std::size_t kMebi = 1u << 20;
+    return bytes < kMebi ? std::to_string(bytes >> 10) + " KiB"
+                         : std::to_string(bytes / kMebi) + " MiB";
+}
+
+}  // namespace
+
 LineInput::LineInput(core::Loop& loop, int fd, Overlong overlong)
     : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)), overlong_(overlong) {}
 
@@ -30,7 +40,7 @@ void LineInput::begin(std::function<void()> arrived) {
 // A file, or /dev/null, is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a
 // piece a turn of the loop, so that answers are taken in between.
 void LineInput::read_later() {
-    if (!watch_ && !paused_ && !ended_) loop_.defer([this] { read(); });
+    if (!watch_ && !paused_ && !ended_) loop_.defer(lifetime_.guard([this] { read(); }));
 }
 
 void LineInput::read() {
@@ -72,8 +82,8 @@ std::optional<Result<std::string_view>> LineInput::next() {
         taken_ = scanned_ = skipping_ ? buffer_.size() : newline + 1;
         return skipping_ ? std::nullopt : next();
     }
-    if (scanned_ - taken_ > kLineBytes) {
-        const auto name = name_of_line(++line_number_) + " is over 16 MiB; ";
+    if (scanned_ - taken_ > line_bytes_) {
+        const auto name = name_of_line(++line_number_) + " is over " + size_of(line_bytes_) + "; ";
         if (overlong_ == Overlong::IsSkipped) {
             skipping_ = true;
             return Error{ErrorCode::Limit, name + "it is passed over"};

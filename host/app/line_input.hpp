@@ -4,9 +4,10 @@
 //          back: stdin may be shared with the shell.
 // Threads: [loop].
 // Errors:  what cannot be read ends the input; it is told on stderr, and failed().
-// Limits:  kLineBytes a line.
+// Limits:  kLineBytes a line, or what limit_line() says.
 #pragma once
 
+#include "core/lifetime.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
 
@@ -30,6 +31,7 @@ public:
 
     // `arrived`: there may be another line, or the end.
     void begin(std::function<void()> arrived);
+    void limit_line(std::size_t bytes) { line_bytes_ = bytes; }
     // The next whole line, good until the loop goes on; none: it has not come yet. One that is too
     // long is an error.
     std::optional<Result<std::string_view>> next();
@@ -39,6 +41,9 @@ public:
     // Nothing comes any more, and all that came was taken.
     bool over() const { return ended_ && taken_ == buffer_.size(); }
     bool failed() const { return failed_; }
+    std::size_t waiting() const { return buffer_.size() - taken_; }  // bytes not taken yet
+    // What was taken so far is not counted: the next line is the first.
+    void count_anew() { line_number_ = 0; }
 
 private:
     void read();
@@ -50,6 +55,7 @@ private:
     int fd_;
     int flags_;
     const Overlong overlong_;
+    std::size_t line_bytes_ = kLineBytes;
     bool skipping_ = false;  // the rest of a line that was too long
     std::function<void()> arrived_;
     core::Loop::WatchId watch_ = 0;
@@ -58,6 +64,7 @@ private:
     std::size_t taken_ = 0;    // where the first line begins that was not taken
     std::size_t scanned_ = 0;  // up to where no end of it is
     std::size_t line_number_ = 0;
+    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::app

@@ -28,7 +28,8 @@ StdioListener::StdioListener(Session& session, gateway::View view)
     : session_(session),
       input_(session.host().loop(), STDIN_FILENO, LineInput::Overlong::IsSkipped),
       output_(
-          session.host().loop(), session.signals(), [this] { advance(); }, tell_dropped),
+          session.host().loop(), {nullptr, LineOutput::Unread::Waits, session.signals()},
+          [this] { advance(); }, tell_dropped),
       client_({session.host().callers(), session.servers(), session.host().catalogue(), *this,
                std::move(view)},
               principal(), connection::Responder(session.host().config().client, {}),

@@ -4,14 +4,14 @@
 // Borrows the session.
 // Threads: [loop].
 // Errors:  a line that is no message is answered with an error; the rest goes on.
-// Limits:  LineInput and StdoutLines. While the client does not read what it was sent, nothing more is
+// Limits:  LineInput and LineOutput. While the client does not read what it was sent, nothing more is
 //          read of what it sends. Behind the end of the input what was asked may take kLastAnswers.
 // Source:  MCP basic/transports of each revision.
 #pragma once
 
 #include "app/line_input.hpp"
+#include "app/line_output.hpp"
 #include "app/session.hpp"
-#include "app/stdout_lines.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 #include "gateway/client_session.hpp"
@@ -41,7 +41,7 @@ private:
 
     Session& session_;
     LineInput input_;
-    StdoutLines output_;
+    LineOutput output_;
     gateway::ClientSession client_;
     core::Timer last_answers_;
     bool ending_ = false;  // nothing more will be asked

@@ -15,6 +15,8 @@ namespace patchbay::app {
 
 namespace {
 
+constexpr std::chrono::seconds kLastWords{1};  // then nobody reads what an interruption ends
+
 // Why no line will ever come from it, as an errno; 0: it may be read.
 int unreadable(int input) {
     struct stat info {};
@@ -29,6 +31,33 @@ std::string document(const std::string& name) {
     const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
     const auto prefix = failed ? std::filesystem::path() : self.parent_path().parent_path();
     return (prefix / "share/doc/patchbay" / name).string();
+}
+
+int run_batch(Session& session, int input_fd) {
+    LineInput input(session.host().loop(), input_fd);
+    Batch batch({session.servers(),
+                 session.caller(),
+                 input,
+                 {nullptr, LineOutput::Unread::Waits, session.signals()}});
+    session.caller().set_notification_handler(
+        [&](const std::string& server, const std::string& method, std::string_view params) {
+            batch.notify(server, method, params);
+        });
+    batch.begin();
+    // An answer that cannot be delivered is worth no further request.
+    session.wait([&] { return batch.over(); },
+                 [&] {
+                     batch.interrupt("interrupted by the user");
+                     session.host().interrupt();
+                 });
+    const bool interrupted = session.was_interrupted();
+    if (!interrupted) session.tell_rules_without_tools();
+    session.close();  // requests that are left end while we are here to be told
+    if (interrupted) batch.fail_the_rest();
+    session.caller().set_notification_handler({});
+    batch.output().finish(kLastWords);
+    if (interrupted) return kInterrupted;
+    return batch.failed() ? kFailure : kOk;
 }
 
 // sign_in: a browser may be opened for a server that asks for it.
@@ -47,8 +76,7 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
-    Batch batch(session, input);
-    return batch.run();
+    return run_batch(session, input);
 }
 
 }  // namespace

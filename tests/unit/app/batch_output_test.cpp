@@ -161,7 +161,7 @@ TEST(BatchOutput, TellsOnceThatAReaderHasMadeRoom) {
     core::Loop loop;
     StdoutInAPipe pipe;
     int relieved = 0;
-    BatchOutput output(loop, -1, [&] { ++relieved; });
+    BatchOutput output(loop, {}, [&] { ++relieved; });
     output.result("1", "\"" + std::string(2u << 20, 'x') + "\"");
     ASSERT_TRUE(output.crowded());
     ASSERT_TRUE(loop.run_until([&] { return pipe.read(), output.written(); },
