@@ -1,5 +1,6 @@
 #include "app/http_listener.hpp"
 
+#include "app/descriptor_limit.hpp"
 #include "app/entrance.hpp"
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
@@ -11,22 +12,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <sys/resource.h>
 
 namespace patchbay::app {
 
 namespace {
 
 constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-constexpr rlim_t kDescriptors = 16'384;        // a client may hold several connections
-
-// As many as we may have: the usual 1,024 are fewer than there may be clients.
-void allow_descriptors() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kDescriptors) return;
-    limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 }  // namespace
 

@@ -79,10 +79,10 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
                  core::Observer* observer)
-    : global_(global), watchdog_(config::PluginSettings().hang_limit) {
+    : global_(global), life_(life), watchdog_(config::PluginSettings().hang_limit) {
     auto options = host_options(global);
-    options.long_lived = life == Life::Long;
-    options.more_callers = false;
+    options.long_lived = life == Life::Long || life == Life::Shared;
+    options.more_callers = life == Life::Shared;
     options.observer = observer;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
@@ -97,7 +97,9 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
         host_->callers(),
         core::Principal{
             life == Life::Long ? Kind::Batch : Kind::Person, {}, {}, core::Trust::Approves},
-        connection::Responder(host_->config().client, ask));
+        // Who sits at the terminal of a host that others use was asked nothing.
+        connection::Responder(host_->config().client,
+                              life == Life::Shared ? connection::AskPerson() : ask));
     asker->use(host_->loop());
 }
 
@@ -143,7 +145,7 @@ void Session::on_signal() {
     for (auto signals = watchdog_.take(); signals > 0; --signals) {
         // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing
         // behind.
-        if (++interrupts_ > 1) std::quick_exit(kInterrupted);
+        if (++interrupts_ > 1) std::quick_exit(life_ == Life::Shared ? kOk : kInterrupted);
         if (interrupted_)
             interrupted_();
         else

@@ -23,8 +23,9 @@ int report(const Error& error, const GlobalOptions& global);
 
 class Session {
 public:
-    // Offline: asks no server, and goes on where an enterprise file denies them all.
-    enum class Life { OneShot, Long, Offline };
+    // Offline: asks no server, and goes on where an enterprise file denies them all. Shared: as Long, and
+    // other callers come from outside.
+    enum class Life { OneShot, Long, Shared, Offline };
     // Null when the configuration lets no verb go on: why was told, and the verb ends with
     // kConfigError. `presence`: who may be asked to sign in to a server. `observer`: as HostOptions
     // has it.
@@ -44,7 +45,7 @@ public:
     const GlobalOptions& global() const { return global_; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
-    // it is set), the second one ends the process.
+    // it is set), the second one ends the process, as kInterrupted or where it is Shared as kOk.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     // The same for `server`; when it takes its time to start, that is told on stderr, once.
     bool wait_for(const std::string& server, const std::function<bool()>& done);
@@ -111,6 +112,7 @@ private:
     void on_signal();
 
     GlobalOptions global_;
+    const Life life_;
     Watchdog watchdog_;  // before the host: loading a plugin may hang, and so may its end
     std::unique_ptr<Host> host_;
     core::Clock::time_point due_ = core::Clock::time_point::max();

@@ -1,5 +1,7 @@
 #include "core/result.hpp"
 
+#include "core/error_words.hpp"
+
 namespace patchbay {
 
 const char* name_of(ErrorCode code) {
@@ -32,6 +34,12 @@ const char* name_of(ErrorCode code) {
             return "session_lost";
     }
     return "internal";
+}
+
+std::optional<ErrorCode> error_code_from(std::string_view name) {
+    for (int code = 0; code <= static_cast<int>(ErrorCode::SessionLost); ++code)
+        if (name == name_of(static_cast<ErrorCode>(code))) return static_cast<ErrorCode>(code);
+    return {};
 }
 
 }  // namespace patchbay

@@ -69,13 +69,15 @@ void Home::add_example(const std::string& id, const Words& flags, json::object m
     add(id, std::move(more));
 }
 
-std::string Home::add_recorded(const std::string& id, const Words& flags) {
+std::string Home::add_recorded(const std::string& id, const Words& flags, json::object more) {
     const std::string file = root_ / (id + ".input");
     // The file comes first: what the server has answered is in it. tee writes to its stdout, which
     // is the file here, before it writes to what it is given by name, which is the pipe.
     std::string line = "tee /dev/fd/3 3>&1 >'" + file + "' | exec '" + example_server() + "'";
     for (const auto& flag : flags) line += " " + flag;
-    add(id, {{"command", "/bin/sh"}, {"args", words({"-c", line})}});
+    more["command"] = "/bin/sh";
+    more["args"] = words({"-c", line});
+    add(id, std::move(more));
     return file;
 }
 

@@ -41,7 +41,8 @@ public:
     // The example server over stdio, or over tcp on a port of its own choice.
     void add_example(const std::string& id, const Words& flags = {}, boost::json::object more = {});
     // The example server with a copy of all that it was sent in the file that is returned.
-    std::string add_recorded(const std::string& id, const Words& flags = {});
+    std::string add_recorded(const std::string& id, const Words& flags = {},
+                             boost::json::object more = {});
     // A server that will not go and answers nothing; the file that is returned says when it is set
     // up.
     std::string add_hostile(const std::string& id, const Words& modes);

@@ -1,0 +1,94 @@
+#include "app/configuration_digest.hpp"
+
+#include "core/digest.hpp"
+#include "registry/imprint.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+// Of those that a program inherits (plugins/stdio), the ones that change what it does; a terminal's are
+// another at every window.
+constexpr const char* kInherited[] = {
+    "PATH",        "HOME",        "USER",      "LANG",       "LC_ALL",       "TZ",
+    "TMPDIR",      "HTTP_PROXY",  "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY",
+    "all_proxy",   "NO_PROXY",    "no_proxy",  "SSL_CERT_FILE", "SSL_CERT_DIR",
+    config::kToolTimeoutVariable};
+
+bool is_of_a_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+void add_named_in(std::string_view text, std::set<std::string>& names) {
+    for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at)) {
+        at += 2;
+        auto end = at;
+        while (end < text.size() && is_of_a_name(text[end])) ++end;
+        names.emplace(text.substr(at, end - at));
+    }
+}
+
+void add_texts(const json::value* list, std::set<std::string>& names) {
+    if (!list || !list->is_array()) return;
+    for (const auto& each : list->get_array())
+        if (each.is_string()) names.emplace(each.get_string());
+}
+
+std::set<std::string> variables_of(const registry::Snapshot& snapshot) {
+    std::set<std::string> names(std::begin(kInherited), std::end(kInherited));
+    names.insert(snapshot.config.plugins.stdio_pass_env.begin(),
+                 snapshot.config.plugins.stdio_pass_env.end());
+    for (const auto& spec : snapshot.specs) {
+        names.insert(spec.config.bearer_token_env_var);
+        add_texts(spec.config.settings.if_contains("pass_env"), names);
+        for (const auto& part : registry::parts_of_connection(spec))
+            add_named_in(json::serialize(part.value), names);
+    }
+    return names;
+}
+
+bool is_of_the_log(std::string_view key) {
+    return key.starts_with("log.");
+}
+
+json::object servers_and_rules(const registry::Snapshot& snapshot) {
+    auto imprint = registry::imprint_of(snapshot, "");
+    std::erase_if(imprint.tables, [](const auto& each) { return is_of_the_log(each.first); });
+    return registry::to_json(imprint);
+}
+
+json::array places(const config::Config& config) {
+    json::array told;
+    for (const auto& [key, place] : config.origins)
+        if (!is_of_the_log(key)) told.emplace_back(key + " " + config::to_string(place));
+    for (const auto& each : config.diagnostics) told.emplace_back(config::to_string(each));
+    for (const auto& each : config.untrusted)
+        told.emplace_back(each.id + " " + each.digest + (each.approved ? " approved" : ""));
+    for (const auto& [name, named] : config.names) told.emplace_back(name + " " + named.id);
+    for (const auto& each : config.passed_over) told.emplace_back(each);
+    for (const auto& each : config.approved) told.emplace_back(each);
+    told.emplace_back(config.closed_by);
+    told.emplace_back(config.stop);
+    return told;
+}
+
+}  // namespace
+
+std::string configuration_digest(const registry::Snapshot& snapshot,
+                                 const config::Environment& environment) {
+    json::object values;
+    for (const auto& name : variables_of(snapshot))
+        if (const auto value = environment.variable(name)) values[name] = *value;
+    return core::sha256_hex(json::serialize(
+        json::array{servers_and_rules(snapshot), places(snapshot.config), std::move(values)}));
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,182 @@
+#include "app/guest_connection.hpp"
+
+#include "app/rule_warnings.hpp"
+#include "config/config.hpp"
+#include "core/log.hpp"
+
+#include <boost/json.hpp>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+class SocketSink final : public LineSink {
+public:
+    explicit SocketSink(int fd) : fd_(fd) {}
+
+    int fd() const override { return fd_; }
+    bool write(std::string_view& text) override {
+        while (!text.empty() && !failed_) {
+            const auto put = ::send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (put >= 0)
+                text.remove_prefix(static_cast<std::size_t>(put));
+            else if (errno == EAGAIN)
+                return true;
+            else if (errno != EINTR)
+                failed_ = true;
+        }
+        return !failed_;
+    }
+
+private:
+    const int fd_;
+    bool failed_ = false;
+};
+
+core::Descriptor copy_of(const core::Descriptor& socket) {
+    return core::Descriptor(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+}
+
+core::Principal principal(std::size_t number) {
+    return {core::Principal::Kind::Batch, std::to_string(number), {}, core::Trust::Approves};
+}
+
+}  // namespace
+
+GuestConnection::GuestConnection(Desk& desk, core::Descriptor socket, std::size_t number)
+    : desk_(desk),
+      loop_(desk.host().loop()),
+      socket_(std::move(socket)),
+      writing_(copy_of(socket_)),
+      number_(number),
+      greeting_(loop_),
+      input_(loop_, socket_.get()) {
+    if (writing_.get() < 0 || !desk_.hang_ups().add(socket_.get(), [this] { cut_off(); })) {
+        over_ = true;  // there are no descriptors left
+        return;
+    }
+    greeting_.start(kGreeting, [this] {
+        refuse({ErrorCode::Timeout, "no greeting came within 5 s"});
+    });
+    input_.limit_line(kHelloBytes);
+    input_.begin([this] { look_for_greeting(); });
+}
+
+GuestConnection::~GuestConnection() {
+    lifetime_.end();
+    if (own_) own_->set_notification_handler({});
+    desk_.hang_ups().remove(socket_.get());
+    batch_.reset();
+}
+
+std::size_t GuestConnection::bytes() const {
+    return input_.waiting() + (batch_ ? batch_->waiting() : 0);
+}
+
+void GuestConnection::look_for_greeting() {
+    if (over_ || caller_) return;
+    const auto line = input_.next();
+    if (!line && !input_.over()) return;
+    if (!line) return cut_off();
+    if (!*line) return refuse(within("greeting", line->error()));
+    const auto hello = parse_hello(**line);
+    if (!hello) return refuse(hello.error());
+    greet(*hello);
+}
+
+void GuestConnection::greet(const Hello& hello) {
+    greeting_.stop();
+    if (hello.as == Guest::Person) {
+        caller_ = &desk_.person();
+    } else {
+        own_ = std::make_unique<LocalCaller>(
+            desk_.host().callers(), principal(number_),
+            connection::Responder(desk_.host().config().client, {}));
+        caller_ = own_.get();
+    }
+    // Not from inside the input's call to us, which begin() replaces.
+    loop_.defer(lifetime_.guard([this, hello] { begin(hello); }));
+}
+
+void GuestConnection::begin(const Hello& hello) {
+    input_.limit_line(LineInput::kLineBytes);
+    input_.count_anew();
+    batch_.emplace(Batch::Parts{
+        desk_.host().servers(),
+        *caller_,
+        input_,
+        {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
+        [this] { look(); }});
+    batch_->output().line(to_line(desk_.welcome(hello)));
+    if (own_)
+        own_->set_notification_handler(
+            [this](const std::string& server, const std::string& method, std::string_view params) {
+                batch_->notify(server, method, params);
+                look();
+            });
+    batch_->begin();
+    if (ending_) batch_->end_input();
+}
+
+// Who has not greeted yet has asked nothing.
+void GuestConnection::end_input() {
+    ending_ = true;
+    if (batch_)
+        batch_->end_input();
+    else if (!caller_)
+        refuse({ErrorCode::Unavailable, "the host ends"});
+}
+
+// What is answered and not read by now is not waited for.
+void GuestConnection::interrupt(const std::string& why) {
+    if (batch_ && !batch_->answered())
+        batch_->interrupt(why);
+    else
+        cut_off();
+}
+
+void GuestConnection::refuse(const Error& error) {
+    if (over_) return;
+    const auto line = refusal_line(error) + "\n";
+    static_cast<void>(
+        !::send(socket_.get(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+    // Closed with bytes that nobody read, the socket would tell of that before it told why (unix(7)).
+    char unread[64u << 10];
+    for (int most = 16; most > 0; --most)
+        if (::recv(socket_.get(), unread, sizeof unread, MSG_DONTWAIT) <= 0) break;
+    cut_off();
+}
+
+void GuestConnection::cut_off() {
+    if (std::exchange(over_, true)) return;
+    greeting_.stop();
+    input_.stop();
+    desk_.hang_ups().remove(socket_.get());
+    desk_.look_at(*this);
+}
+
+std::string GuestConnection::last_line() const {
+    json::array warnings;
+    for (const auto& each : rule_warnings(desk_.host().servers(), *caller_))
+        warnings.emplace_back(core::log::masked(config::to_string(each)));
+    return json::serialize(json::object{
+        {"event", "end"}, {"failed", batch_->failed()}, {"warnings", std::move(warnings)}});
+}
+
+void GuestConnection::look() {
+    if (over_ || !batch_) return;
+    if (batch_->answered() && !std::exchange(told_end_, true))
+        batch_->output().last_line(last_line());
+    else if (told_end_ && batch_->over())
+        return cut_off();
+    desk_.look_at(*this);
+}
+
+}  // namespace patchbay::app

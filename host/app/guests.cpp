@@ -1,0 +1,107 @@
+#include "app/guests.hpp"
+
+#include "core/log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <utility>
+#include <vector>
+
+namespace patchbay::app {
+
+namespace {
+
+constexpr int kAcceptsAtOnce = 64;
+constexpr std::chrono::milliseconds kAcceptPause{200};
+
+}  // namespace
+
+Guests::Guests(Host& host, const Seat& seat, LocalCaller& person,
+               std::function<Welcome(const Hello&)> welcome)
+    : host_(host),
+      seat_(seat),
+      person_(person),
+      welcome_(std::move(welcome)),
+      hang_ups_(host.loop()),
+      pause_(host.loop()) {
+    if (auto watched = host.loop().watch(seat.socket(), core::Loop::kReadable,
+                                         [this](unsigned) { accept(); }))
+        watch_ = *watched;
+}
+
+Guests::~Guests() {
+    if (watch_ != 0) host_.loop().unwatch(watch_);
+}
+
+void Guests::accept() {
+    for (int i = 0; i < kAcceptsAtOnce; ++i) {
+        core::Descriptor socket(
+            ::accept4(seat_.socket(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (socket.get() < 0) {
+            if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+            core::log::warn("cannot accept on " + seat_.path() + ": " + std::strerror(errno));
+            host_.loop().modify(watch_, 0);
+            pause_.start(kAcceptPause,
+                         [this] { host_.loop().modify(watch_, core::Loop::kReadable); });
+            return;
+        }
+        if (const auto stranger = stranger_at(socket.get()); !stranger.empty()) {
+            core::log::warn("refused on " + seat_.path() + ": " + stranger);
+            continue;
+        }
+        const bool full = guests_.size() >= kGuests;
+        auto guest = std::make_unique<GuestConnection>(*this, std::move(socket), ++last_number_);
+        auto* const made = guest.get();
+        guests_[made].connection = std::move(guest);
+        if (full)
+            made->refuse({ErrorCode::Limit, std::to_string(kGuests) +
+                                                " commands are connected to this host; one more "
+                                                "has to wait, or runs alone"});
+        look_at(*made);
+    }
+}
+
+// It may be in the middle of one of its functions: it goes when that has returned.
+void Guests::look_at(GuestConnection& guest) {
+    const auto found = guests_.find(&guest);
+    if (found == guests_.end()) return;  // it is being made
+    auto& row = found->second;
+    const auto bytes = guest.over() ? 0 : guest.bytes();
+    bytes_ += bytes - std::exchange(row.bytes, bytes);
+    if (guest.over() && !std::exchange(row.leaving, true))
+        host_.loop().defer(lifetime_.guard([this, one = &guest] { leave(one); }));
+    if (bytes_ > kAllBytes) keep_within_bytes();
+}
+
+void Guests::leave(const GuestConnection* guest) {
+    guests_.erase(guest);
+}
+
+void Guests::keep_within_bytes() {
+    const auto most =
+        std::max_element(guests_.begin(), guests_.end(), [](const auto& a, const auto& b) {
+            return a.second.bytes < b.second.bytes;
+        });
+    core::log::warn("a command that does not read its answers is cut off: what all of them make "
+                    "the host keep is over 256 MiB");
+    most->second.connection->cut_off();
+}
+
+void Guests::drain() {
+    if (std::exchange(draining_, true)) return;
+    pause_.stop();
+    if (watch_ != 0) host_.loop().unwatch(std::exchange(watch_, 0));
+    std::vector<GuestConnection*> all;  // each may end others
+    for (const auto& [guest, row] : guests_) all.push_back(row.connection.get());
+    for (auto* guest : all) guest->end_input();
+}
+
+void Guests::interrupt(const std::string& why) {
+    std::vector<GuestConnection*> all;
+    for (const auto& [guest, row] : guests_) all.push_back(row.connection.get());
+    for (auto* guest : all) guest->interrupt(why);
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,69 @@
+// Everybody who has connected to the host that runs.
+//
+// Owns:    their connections. Borrows the host, the seat and the person's caller.
+// Threads: [loop].
+// Errors:  one that goes wrong ends alone. Of another user's process nothing is read.
+// Limits:  kGuests; more are refused with a line that says so. What all of them make us keep is kAllBytes:
+//          beyond it whoever makes us keep most is cut off.
+#pragma once
+
+#include "app/guest_connection.hpp"
+#include "app/meeting_point.hpp"
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace patchbay::app {
+
+class Guests final : public GuestConnection::Desk {
+public:
+    static constexpr std::size_t kGuests = 1'000;
+    static constexpr std::size_t kAllBytes = 256u << 20;
+
+    // `welcome`: what each is told.
+    Guests(Host& host, const Seat& seat, LocalCaller& person,
+           std::function<Welcome(const Hello&)> welcome);
+    ~Guests();  // they are cut off
+    Guests(const Guests&) = delete;
+
+    // Nobody new, and nothing new of those who are there.
+    void drain();
+    // What they have asked is cancelled, and answered so.
+    void interrupt(const std::string& why);
+    bool empty() const { return guests_.empty(); }
+
+private:
+    struct Row {
+        std::unique_ptr<GuestConnection> connection;
+        std::size_t bytes = 0;  // as counted in bytes_
+        bool leaving = false;
+    };
+
+    Host& host() override { return host_; }
+    LocalCaller& person() override { return person_; }
+    HangUps& hang_ups() override { return hang_ups_; }
+    Welcome welcome(const Hello& hello) override { return welcome_(hello); }
+    void look_at(GuestConnection& guest) override;
+    void accept();
+    void keep_within_bytes();
+    void leave(const GuestConnection* guest);
+
+    Host& host_;
+    const Seat& seat_;
+    LocalCaller& person_;
+    const std::function<Welcome(const Hello&)> welcome_;
+    HangUps hang_ups_;
+    core::Loop::WatchId watch_ = 0;
+    core::Timer pause_;  // of accepting, where there are no descriptors left
+    std::map<const GuestConnection*, Row> guests_;
+    std::size_t bytes_ = 0, last_number_ = 0;
+    bool draining_ = false;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::app

@@ -1,0 +1,103 @@
+#include "app/hello.hpp"
+
+#include "core/error_words.hpp"
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+#include <boost/json.hpp>
+
+#ifndef PATCHBAY_VERSION
+#error "PATCHBAY_VERSION comes from CMake"
+#endif
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kMember = "patchbay";
+
+std::string text_of(const json::object& object, const char* key) {
+    return core::printable(core::text_in(&object, key).value_or(""), 1000);
+}
+
+// What both sides begin with, once its protocol is ours.
+Result<json::object> members_of(std::string_view line, const char* whose) {
+    const Error no_greeting{ErrorCode::Invalid,
+                            std::string(whose) +
+                                " first line is to be like {\"patchbay\":{\"protocol\":1}}"};
+    if (line.size() > kHelloBytes) return no_greeting;
+    auto value = core::parse_json(line);
+    const auto* object = value ? value->if_object() : nullptr;
+    const auto* said = core::object_in(object, kMember);
+    if (!said) return no_greeting;
+    const auto* protocol = said->if_contains("protocol");
+    if (!protocol || !protocol->is_int64()) return no_greeting;
+    if (protocol->get_int64() != kHostProtocol)
+        return Error{ErrorCode::Unsupported,
+                     "patchbay " + text_of(*said, "version") + " there speaks protocol " +
+                         std::to_string(protocol->get_int64()) + ", patchbay " PATCHBAY_VERSION
+                         " here " +
+                         std::to_string(kHostProtocol) +
+                         "; end the host and start it anew with one version"};
+    return *said;
+}
+
+}  // namespace
+
+std::string to_line(const Hello& hello) {
+    json::object said{{"protocol", kHostProtocol},
+                      {"version", hello.version},
+                      {"as", hello.as == Guest::Person ? "person" : "batch"}};
+    if (!hello.configuration.empty()) said["configuration"] = hello.configuration;
+    return json::serialize(json::object{{kMember, std::move(said)}});
+}
+
+std::string to_line(const Welcome& welcome) {
+    json::object said{{"protocol", kHostProtocol},
+                      {"version", welcome.version},
+                      {"pid", welcome.pid},
+                      {"since", welcome.since},
+                      {"fits", welcome.fits}};
+    if (!welcome.kept.empty()) said["kept"] = core::log::masked(welcome.kept);
+    return json::serialize(json::object{{kMember, std::move(said)}});
+}
+
+std::string refusal_line(const Error& error) {
+    return json::serialize(
+        json::object{{kMember,
+                      {{"protocol", kHostProtocol},
+                       {"version", PATCHBAY_VERSION},
+                       {"error",
+                        {{"kind", name_of(error.code)},
+                         {"message", core::log::masked(error.message)}}}}}});
+}
+
+Result<Hello> parse_hello(std::string_view line) {
+    const auto said = members_of(line, "the");
+    if (!said) return said.error();
+    const auto as = text_of(*said, "as");
+    if (!as.empty() && as != "person" && as != "batch")
+        return Error{ErrorCode::Invalid, "\"as\" is \"person\" or \"batch\", not \"" + as + "\""};
+    return Hello{text_of(*said, "version"), as == "person" ? Guest::Person : Guest::Batch,
+                 text_of(*said, "configuration")};
+}
+
+Result<Welcome> parse_welcome(std::string_view line) {
+    const auto said = members_of(line, "the host's");
+    if (!said) return said.error();
+    if (const auto* error = core::object_in(&*said, "error"))
+        return Error{error_code_from(text_of(*error, "kind")).value_or(ErrorCode::Internal),
+                     text_of(*error, "message")};
+    Welcome welcome;
+    welcome.version = text_of(*said, "version");
+    if (const auto* pid = said->if_contains("pid"); pid && pid->is_int64())
+        welcome.pid = static_cast<int>(pid->get_int64());
+    welcome.since = text_of(*said, "since");
+    welcome.fits = core::flag_in(&*said, "fits") == true;
+    welcome.kept = text_of(*said, "kept");
+    return welcome;
+}
+
+}  // namespace patchbay::app

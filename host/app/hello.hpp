@@ -1,0 +1,50 @@
+// The first line of each side of a connection to a running host: who speaks which version, and whether the
+// host runs by what the command has read. Behind them both speak the `batch` protocol.
+//
+//   {"patchbay":{"protocol":1,"version":"0.1.0","as":"person","configuration":"<digest>"}}
+//   {"patchbay":{"protocol":1,"version":"0.1.0","pid":7,"since":"2026-07-28T09:00:00Z","fits":true}}
+//
+// Threads: [value].
+// Errors:  a line that makes no sense is Invalid, another protocol Unsupported with both versions.
+// Limits:  kHelloBytes.
+#pragma once
+
+#include "core/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::app {
+
+inline constexpr std::size_t kHelloBytes = 16u << 10;
+inline constexpr unsigned kHostProtocol = 1;  // another one where either side would misread the other
+
+// Person: one of the commands that a person types, which are one caller together. Batch: a caller of
+// its own, who is told what servers say.
+enum class Guest { Person, Batch };
+
+struct Hello {
+    std::string version;
+    Guest as = Guest::Batch;
+    std::string configuration;  // digest; empty: whatever the host runs by
+};
+
+struct Welcome {
+    std::string version;
+    int pid = 0;
+    std::string since;
+    bool fits = true;  // it runs by that configuration
+    // It was given that configuration, and keeps the one before for this reason; empty: it was not.
+    std::string kept = {};
+};
+
+std::string to_line(const Hello& hello);
+std::string to_line(const Welcome& welcome);
+std::string refusal_line(const Error& error);
+
+Result<Hello> parse_hello(std::string_view line);
+// The error is also what the other side refused us with.
+Result<Welcome> parse_welcome(std::string_view line);
+
+}  // namespace patchbay::app

@@ -1,0 +1,180 @@
+#include "app/meeting_point.hpp"
+
+#include "app/host.hpp"
+#include "core/digest.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "service/statuses.hpp"
+
+#include <boost/json.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kHolderBytes = 64u << 10;
+constexpr std::size_t kKeyDigits = 32;
+constexpr int kBacklog = 1'024;
+
+// The base directory specification asks for one that is the user's alone.
+bool is_private(const std::string& directory) {
+    struct stat info {};
+    return directory.starts_with('/') && ::lstat(directory.c_str(), &info) == 0 &&
+           S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0077) == 0;
+}
+
+Error failed(const std::string& what, const std::string& path) {
+    return {ErrorCode::Io, "cannot " + what + " " + path + ": " + std::strerror(errno)};
+}
+
+// By way of the open folder: whatever stands at its path by now, and however long that is.
+sockaddr_un address_in(const core::Descriptor& folder, const std::string& name) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const auto path = "/proc/self/fd/" + std::to_string(folder.get()) + "/" + name;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+}
+
+json::array list(const std::vector<std::string>& texts) {
+    return json::array(texts.begin(), texts.end());
+}
+
+std::vector<std::string> absolute(const std::vector<std::string>& paths,
+                                  const std::string& folder) {
+    std::vector<std::string> whole;
+    for (const auto& path : paths)
+        whole.push_back((std::filesystem::path(folder) / path).lexically_normal().string());
+    return whole;
+}
+
+}  // namespace
+
+std::string runtime_folder(const config::Environment& environment) {
+    const auto given = environment.variable("XDG_RUNTIME_DIR").value_or("");
+    if (is_private(given)) return given + "/patchbay";
+    return default_state_directory(environment) + "/run";
+}
+
+std::string meeting_key(const config::Environment& environment,
+                        const std::vector<std::string>& plugin_directories) {
+    const auto& folder = environment.working_directory;
+    json::array said{json::value(folder),
+                     environment.home,
+                     environment.config_home,
+                     environment.enterprise_directory,
+                     default_state_directory(environment),
+                     list(absolute(environment.config_files, folder)),
+                     list(environment.sets),
+                     list(absolute(plugin_directories, folder))};
+    for (const char* name : {"PATCHBAY_CONFIG", "PATCHBAY_CONFIG_JSON", "PATCHBAY_PLUGIN_PATH",
+                             "XDG_DATA_HOME", "XDG_DATA_DIRS"})
+        said.emplace_back(json::value(environment.variable(name).value_or("")));
+    return core::sha256_hex(json::serialize(said)).substr(0, kKeyDigits);
+}
+
+std::string to_text(const Holder& holder) {
+    return json::serialize(json::object{
+        {"pid", holder.pid}, {"since", holder.since}, {"folder", holder.folder}});
+}
+
+Result<Holder> parse_holder(std::string_view text) {
+    const auto value = core::parse_json(text);
+    const auto* object = value ? value->if_object() : nullptr;
+    const auto* pid = object ? object->if_contains("pid") : nullptr;
+    if (!pid || !pid->is_int64() || pid->get_int64() < 1 || pid->get_int64() > 1 << 30)
+        return Error{ErrorCode::Invalid, "it does not say who holds it"};
+    return Holder{static_cast<int>(pid->get_int64()),
+                  core::printable(core::text_in(object, "since").value_or(""), 100),
+                  core::printable(core::text_in(object, "folder").value_or(""), 1000)};
+}
+
+void Seat::give_up() {
+    if (socket_.get() < 0) return;
+    ::unlinkat(folder_.get(), name_.c_str(), 0);
+    socket_.close();
+}
+
+Error MeetingPoint::taken(const core::Descriptor& folder) const {
+    const std::string told = "a host runs for this configuration already";
+    // It may not have come to write it.
+    const auto file =
+        core::open_private_file(folder, folder_, lock_name(), core::Others::MayNothing);
+    const auto text =
+        file ? core::read_whole(*file, lock_name(), kHolderBytes) : Result<std::string>("");
+    const auto holder = text ? parse_holder(*text) : Result<Holder>(text.error());
+    if (!holder) return {ErrorCode::Invalid, told + "; it has just begun"};
+    return {ErrorCode::Invalid, told + ": pid " + std::to_string(holder->pid) + ", since " +
+                                    holder->since + ", in " + holder->folder + "; `kill " +
+                                    std::to_string(holder->pid) + "` ends it"};
+}
+
+// With the lock nobody else can be listening: what a killed one left may go.
+Result<Seat> MeetingPoint::take(const std::string& working_folder) const {
+    auto folder =
+        core::open_private_directory(folder_, core::Others::MayNothing, core::Make::Yes);
+    if (!folder) return folder.error();
+    auto lock = core::take_turn(*folder, folder_, lock_name(), std::chrono::milliseconds(0));
+    if (!lock && lock.error().code == ErrorCode::Timeout) return taken(*folder);
+    if (!lock) return lock.error();
+    const auto text =
+        to_text({::getpid(), service::time_of(std::chrono::system_clock::now()), working_folder});
+    if (::ftruncate(lock->get(), 0) != 0 ||
+        ::pwrite(lock->get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+        return failed("write", folder_ + "/" + lock_name());
+    Seat seat(std::move(*folder), std::move(*lock), socket_name(), path());
+    if (::unlinkat(seat.folder_.get(), seat.name_.c_str(), 0) != 0 && errno != ENOENT)
+        return failed("replace", path());
+    core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const auto address = address_in(seat.folder_, seat.name_);
+    if (socket.get() < 0 ||
+        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return failed("listen on", path());
+    seat.socket_ = std::move(socket);
+    // Nobody can connect before it is listened on.
+    if (::fchmodat(seat.folder_.get(), seat.name_.c_str(), 0600, 0) != 0 ||
+        ::listen(seat.socket(), kBacklog) != 0)
+        return failed("listen on", path());
+    return seat;
+}
+
+Result<core::Descriptor> MeetingPoint::connect() const {
+    const auto folder =
+        core::open_private_directory(folder_, core::Others::MayNothing, core::Make::No);
+    if (!folder) return folder.error();
+    if (folder->get() < 0) return core::Descriptor();
+    core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const auto address = address_in(*folder, socket_name());
+    if (socket.get() < 0) return failed("make a socket for", path());
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
+        0) {
+        // Nobody listens behind what a killed one left.
+        if (errno == ENOENT || errno == ECONNREFUSED) return core::Descriptor();
+        return failed("connect to", path());
+    }
+    if (const auto stranger = stranger_at(socket.get()); !stranger.empty())
+        return Error{ErrorCode::Denied, path() + ": " + stranger};
+    return socket;
+}
+
+std::string stranger_at(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return std::string("who is there cannot be told: ") + std::strerror(errno);
+    if (peer.uid == ::geteuid()) return {};
+    return "a process of user " + std::to_string(peer.uid) + " is there, not of yours (" +
+           std::to_string(::geteuid()) + ")";
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,85 @@
+// Where the commands of a user find the host that runs for their configuration: in a folder that is that
+// user's alone, by a key, a lock and a Unix socket. The key is made of everything that says which files are
+// read, and of the folder that servers are started in; what the files say is not in it.
+//
+//   $XDG_RUNTIME_DIR/patchbay/<key>.lock    {"pid":1,"since":"...","folder":"/srv/app"}, locked while it runs
+//                             <key>.sock    0600
+//
+// Without a private XDG_RUNTIME_DIR it is `run` in the state directory.
+//
+// Owns:    the folder's descriptor; a Seat the lock, the socket and its file, which goes with it. The file of
+//          the lock stays: another one in its place would be a second lock.
+// Threads: [any].
+// Errors:  Denied: others can reach what is there; Invalid: somebody else runs; Io: the system's reason.
+// Source:  decisions/0040-a-host-that-stays.md.
+#pragma once
+
+#include "config/load.hpp"
+#include "core/descriptor.hpp"
+#include "core/private_file.hpp"
+#include "core/result.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace patchbay::app {
+
+std::string runtime_folder(const config::Environment& environment);
+std::string meeting_key(const config::Environment& environment,
+                        const std::vector<std::string>& plugin_directories);
+
+// What the lock says of who holds it.
+struct Holder {
+    int pid = 0;
+    std::string since, folder;
+};
+std::string to_text(const Holder& holder);
+Result<Holder> parse_holder(std::string_view text);
+
+class Seat {
+public:
+    Seat(Seat&&) noexcept = default;
+    Seat& operator=(Seat&&) = delete;
+    ~Seat() { give_up(); }
+
+    int socket() const { return socket_.get(); }  // listening, non-blocking
+    const std::string& path() const { return path_; }
+    void give_up();  // nobody comes any more
+
+private:
+    friend class MeetingPoint;
+    Seat(core::Descriptor folder, core::Descriptor lock, std::string name, std::string path)
+        : folder_(std::move(folder)),
+          lock_(std::move(lock)),
+          name_(std::move(name)),
+          path_(std::move(path)) {}
+
+    core::Descriptor folder_, lock_, socket_;
+    std::string name_, path_;
+};
+
+class MeetingPoint {
+public:
+    MeetingPoint(std::string folder, std::string key)
+        : folder_(std::move(folder)), key_(std::move(key)) {}
+
+    // The host's place; Invalid says who has it.
+    Result<Seat> take(const std::string& working_folder) const;
+    // A connection to the host, non-blocking, whose other side is this user's process. -1: nobody runs.
+    Result<core::Descriptor> connect() const;
+    std::string path() const { return folder_ + "/" + socket_name(); }
+
+private:
+    std::string socket_name() const { return key_ + ".sock"; }
+    std::string lock_name() const { return key_ + ".lock"; }
+    Error taken(const core::Descriptor& folder) const;
+
+    std::string folder_, key_;
+};
+
+// Whose process is on the other side of a connected Unix socket is not ours; empty: it is.
+std::string stranger_at(int socket);
+
+}  // namespace patchbay::app

@@ -1,0 +1,24 @@
+#include "app/rule_warnings.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+
+std::vector<config::Diagnostic> rule_warnings(const service::Servers& servers,
+                                              const connection::Caller& caller) {
+    std::vector<std::string> come_to;
+    for (const auto& id : servers.connections().ids())
+        if (servers.connections().held(id, caller.number())) come_to.push_back(id);
+    return rule_warnings(servers, come_to);
+}
+
+std::vector<config::Diagnostic> rule_warnings(const service::Servers& servers,
+                                              const std::vector<std::string>& ids) {
+    auto known = service::listed_tools(servers.connections());
+    std::erase_if(known, [&](const auto& each) {
+        return std::find(ids.begin(), ids.end(), each.first) == ids.end();
+    });
+    return policy::unmatched_rules(servers.config(), known);
+}
+
+}  // namespace patchbay::app

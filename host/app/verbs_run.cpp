@@ -1,0 +1,146 @@
+#include "app/configuration_digest.hpp"
+#include "app/descriptor_limit.hpp"
+#include "app/detached.hpp"
+#include "app/guests.hpp"
+#include "app/meeting_point.hpp"
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verb.hpp"
+#include "service/statuses.hpp"
+
+#include <boost/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::chrono::seconds kDrain{10};      // what is in flight may take as long
+constexpr std::chrono::seconds kLastAnswers{3};  // once that is cancelled
+constexpr std::chrono::minutes kLookAtLog{1};
+
+class RunningHost {
+public:
+    RunningHost(Session& session, Seat& seat)
+        : session_(session),
+          seat_(seat),
+          environment_(environment_of(session.global())),
+          since_(service::time_of(std::chrono::system_clock::now())),
+          guests_(session.host(), seat, session.caller(),
+                  [this](const Hello& hello) { return welcome(hello); }),
+          patience_(session.host().loop()),
+          log_time_(session.host().loop()) {
+        digest_ = configuration_digest(*session.host().snapshot(), environment_);
+    }
+
+    int run(std::optional<Detached> detached) {
+        if (detached && !detached->ready()) return kInterrupted;
+        if (detached) watch(*detached);
+        session_.host().recall_lists();
+        connect_servers();
+        session_.wait([this] { return draining_ && guests_.empty(); }, [this] { drain(); });
+        seat_.give_up();
+        session_.close();
+        return kOk;
+    }
+
+private:
+    Welcome welcome(const Hello& hello) const {
+        return {PATCHBAY_VERSION, ::getpid(), since_,
+                hello.configuration.empty() || hello.configuration == digest_};
+    }
+
+    // Those that are not to wait for their first use.
+    void connect_servers() {
+        std::vector<std::string> eager;
+        for (const auto& server : session_.host().config().servers)
+            if (server.enabled && !server.lazy && session_.servers().has(server.id))
+                eager.push_back(server.id);
+        if (!eager.empty())
+            session_.host().connections().connect(session_.caller(), eager, [] {});
+    }
+
+    void drain() {
+        draining_ = true;
+        seat_.give_up();
+        guests_.drain();
+        patience_.start(kDrain, [this] {
+            guests_.interrupt("the host ends");
+            patience_.start(kLastAnswers, [this] { session_.host().interrupt(); });
+        });
+    }
+
+    void watch(const Detached& detached) {
+        log_time_.start(kLookAtLog, [this, &detached] {
+            detached.keep_log_short();
+            watch(detached);
+        });
+    }
+
+    Session& session_;
+    Seat& seat_;
+    const config::Environment environment_;
+    const std::string since_;
+    std::string digest_;
+    Guests guests_;
+    core::Timer patience_, log_time_;
+    bool draining_ = false;
+};
+
+void say_ready(const Seat& seat, const GlobalOptions& global) {
+    if (global.json)
+        print_json(json::serialize(
+            json::object{{"pid", ::getpid()}, {"socket", seat.path()}}));
+    static_cast<void>(stdout_error());  // whoever reads has it now
+    if (!global.quiet)
+        say("patchbay runs: pid " + std::to_string(::getpid()) + ", socket " + seat.path());
+}
+
+int run_verb(const GlobalOptions& global, bool detach) {
+    const auto environment = environment_of(global);
+    const auto key = meeting_key(environment, global.plugin_directories);
+    std::optional<Detached> detached;
+    if (detach) {
+        int ended_as = kOk;
+        auto side = Detached::fork(default_state_directory(environment), key, ended_as);
+        if (!side) return report(side.error(), global);
+        if (!*side) return ended_as;
+        detached = std::move(*side);
+    }
+    auto seat = MeetingPoint(runtime_folder(environment), key).take(environment.working_directory);
+    if (!seat) {
+        report(seat.error(), global);
+        return kFailure;
+    }
+    allow_descriptors();
+    const auto session = Session::open(global, Session::Life::Shared);
+    if (!session) return kConfigError;
+    session->tell_troubles();
+    RunningHost host(*session, *seat);
+    say_ready(*seat, global);
+    return host.run(std::move(detached));
+}
+
+}  // namespace
+
+void add_run_verb(CLI::App& app, Choice& choice) {
+    const auto detach = std::make_shared<bool>(false);
+    auto& run = add_verb(
+        app, "run",
+        "Stay up with servers connected, for all commands of this user in this folder",
+        "  patchbay run              until Ctrl-C or SIGTERM\n  patchbay run --detach     in the "
+        "background; returns when it is ready\nThere is one for each folder and configuration; "
+        "what is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
+        "speak to it at its socket, as host/app/BATCH.md of the sources says.");
+    run.add_flag("--detach", *detach, "Go on in the background");
+    choice.on(run, [detach](const auto& global) { return run_verb(global, *detach); });
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,30 @@
+// What comes over the socket of a host that runs, or stands in its lock, before anything is known of who wrote
+// it: what is believed is the same when it is said again.
+#include "app/hello.hpp"
+#include "app/meeting_point.hpp"
+#include "fuzz/require.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+using namespace patchbay;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    if (const auto hello = app::parse_hello(text)) {
+        const auto again = app::parse_hello(app::to_line(*hello));
+        FUZZ_REQUIRE(again && again->as == hello->as &&
+                     again->configuration == hello->configuration);
+    }
+    if (const auto welcome = app::parse_welcome(text)) {
+        const auto again = app::parse_welcome(app::to_line(*welcome));
+        FUZZ_REQUIRE(again && again->pid == welcome->pid && again->fits == welcome->fits);
+    }
+    if (const auto holder = app::parse_holder(text)) {
+        FUZZ_REQUIRE(holder->pid > 0);
+        const auto again = app::parse_holder(app::to_text(*holder));
+        FUZZ_REQUIRE(again && again->pid == holder->pid);
+    }
+    return 0;
+}
