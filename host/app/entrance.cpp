@@ -3,6 +3,7 @@
 #include "app/output.hpp"
 #include "core/private_file.hpp"
 #include "core/text.hpp"
+#include "crypto/library.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -45,6 +46,7 @@ Result<void> Entrance::take_tokens(const std::string& state_directory,
 }
 
 Result<void> Entrance::take_access_tokens(const HttpTerms& terms, const std::string& url) {
+    if (const auto library = crypto::library(); !library) return library.error();
     const auto resource = gateway::parse_web_url(terms.public_url.empty() ? url : terms.public_url);
     if (!resource) return resource.error();
     resource_ = *resource;

@@ -1,10 +1,5 @@
 #include "http/tls.hpp"
 
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -16,78 +11,17 @@ namespace patchbay::http {
 
 namespace {
 
-template <auto Free>
-struct Freed {
-    template <class T>
-    void operator()(T* object) const {
-        Free(object);
-    }
-};
-using SslContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using Session = std::unique_ptr<SSL, Freed<SSL_free>>;
-
-int descriptor_of(BIO* bio) {
-    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
-
-// OpenSSL's own BIO of a socket would raise SIGPIPE.
-int bio_write(BIO* bio, const char* bytes, int size) {
-    BIO_clear_retry_flags(bio);
-    const auto sent =
-        ::send(descriptor_of(bio), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
-    return static_cast<int>(sent);
-}
-
-int bio_read(BIO* bio, char* into, int size) {
-    BIO_clear_retry_flags(bio);
-    const auto got = ::recv(descriptor_of(bio), into, static_cast<std::size_t>(size), 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
-    return static_cast<int>(got);
-}
-
-long bio_control(BIO*, int command, long, void*) {
-    return command == BIO_CTRL_FLUSH ? 1 : 0;
-}
-
-BIO* bio_of(int fd) {
-    static auto* const method = [] {
-        auto* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "patchbay socket");
-        BIO_meth_set_write(made, bio_write);
-        BIO_meth_set_read(made, bio_read);
-        BIO_meth_set_ctrl(made, bio_control);
-        return made;
-    }();
-    auto* bio = BIO_new(method);
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
-    BIO_set_init(bio, 1);
-    return bio;
-}
-
 class TlsStream final : public ByteStream {
 public:
-    TlsStream(SSL_CTX* context, core::Descriptor socket)
-        : socket_(std::move(socket)), session_(SSL_new(context)) {
-        auto* bio = bio_of(fd());
-        SSL_set_bio(session_.get(), bio, bio);
-        SSL_set_accept_state(session_.get());
-    }
+    TlsStream(const crypto::TlsServer& server, core::Descriptor socket)
+        : socket_(std::move(socket)), session_(server.session_over(fd())) {}
 
     int fd() const override { return socket_.get(); }
     std::optional<std::size_t> read(char* into, std::size_t size) override {
-        ERR_clear_error();
-        std::size_t got = 0;
-        const int done = SSL_read_ex(session_.get(), into, size, &got);
-        const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), done);
-        reads_by_writing_ = why == SSL_ERROR_WANT_WRITE;
-        if (done == 1) return got;
-        if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return std::nullopt;
-        broken_ = why != SSL_ERROR_ZERO_RETURN;
-        return 0;
+        return session_->read(into, size);
     }
     // One record for all that fits: a head and a short body are not worth two.
     std::optional<std::size_t> write(Pieces pieces) override {
-        if (broken_ || !ready()) return std::nullopt;
         std::string_view bytes = pieces.front();
         std::array<char, kPiece> gathered;
         if (pieces.size() > 1 && bytes.size() < kPiece) {
@@ -96,42 +30,19 @@ public:
                 size += each.copy(gathered.data() + size, gathered.size() - size);
             bytes = {gathered.data(), size};
         }
-        ERR_clear_error();
-        std::size_t taken = 0;
-        if (SSL_write_ex(session_.get(), bytes.data(), bytes.size(), &taken) == 1) return taken;
-        if (SSL_get_error(session_.get(), 0) == SSL_ERROR_WANT_WRITE) return 0;
-        broken_ = true;
-        return std::nullopt;
+        return session_->write(bytes);
     }
-    bool reads_by_writing() const override { return reads_by_writing_; }
-    bool ready() const override { return SSL_is_init_finished(session_.get()) == 1; }
+    bool reads_by_writing() const override { return session_->reads_by_writing(); }
+    bool ready() const override { return session_->ready(); }
     void end() override {
-        ERR_clear_error();
-        if (!broken_ && ready()) SSL_shutdown(session_.get());
+        session_->end();
         ::shutdown(fd(), SHUT_WR);
     }
 
 private:
     const core::Descriptor socket_;
-    const Session session_;  // goes first
-    bool reads_by_writing_ = false, broken_ = false;
+    const std::unique_ptr<crypto::TlsSession> session_;  // goes first
 };
-
-// A password would be asked for on the terminal otherwise.
-int no_password(char*, int, int, void*) {
-    return -1;
-}
-
-int choose_http(SSL*, const unsigned char** chosen, unsigned char* size,
-                const unsigned char* offered, unsigned offered_size, void*) {
-    static constexpr unsigned char kHttp[] = "\x08http/1.1";
-    auto* out = const_cast<unsigned char*>(*chosen);
-    if (SSL_select_next_proto(&out, size, kHttp, sizeof kHttp - 1, offered, offered_size) !=
-        OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    *chosen = out;
-    return SSL_TLSEXT_ERR_OK;
-}
 
 Error with_file(const char* what, const std::string& path, const std::string& why) {
     return {ErrorCode::Invalid, std::string(what) + " \"" + path + "\" " + why};
@@ -154,59 +65,20 @@ Result<void> check_private(const std::string& path) {
 
 }  // namespace
 
-struct TlsIdentity::Context {
-    SslContext ssl;
-};
-
-TlsIdentity::TlsIdentity(std::unique_ptr<Context> context) : context_(std::move(context)) {}
-TlsIdentity::~TlsIdentity() = default;
-
 Result<std::shared_ptr<TlsIdentity>> TlsIdentity::open(const TlsFiles& files) {
     if (auto fine = check_readable("the certificate", files.certificate); !fine)
         return fine.error();
     if (auto fine = check_readable("the key", files.key); !fine) return fine.error();
     if (auto fine = check_private(files.key); !fine) return fine.error();
-    ERR_clear_error();
-    SslContext made(SSL_CTX_new(TLS_server_method()));
-    auto* const context = made.get();
-    if (!context) return Error{ErrorCode::Internal, "OpenSSL cannot be set up for TLS"};
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_options(
-        context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                  SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // tickets are the client's
-    SSL_CTX_set_default_passwd_cb(context, no_password);
-    SSL_CTX_set_alpn_select_cb(context, choose_http, nullptr);
-    const auto failed = [](Error error) {
-        ERR_clear_error();
-        return error;
-    };
-    if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
-        return failed(with_file("the certificate", files.certificate,
-                                "holds no certificate in PEM (-----BEGIN CERTIFICATE-----)"));
-    if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-        const bool pair = ERR_GET_REASON(ERR_peek_last_error()) != X509_R_KEY_VALUES_MISMATCH;
-        return failed(with_file(
-            "the key", files.key,
-            pair ? "holds no private key in PEM without a password (-----BEGIN PRIVATE KEY-----)"
-                 : "is not that of the certificate \"" + files.certificate + "\""));
-    }
-    if (SSL_CTX_check_private_key(context) != 1)
-        return failed(with_file("the key", files.key,
-                                "is not that of the certificate \"" + files.certificate + "\""));
-    return std::shared_ptr<TlsIdentity>(
-        new TlsIdentity(std::make_unique<Context>(Context{std::move(made)})));
+    const auto library = crypto::library();
+    if (!library) return library.error();
+    auto server = (*library)->tls_server(files.certificate, files.key);
+    if (!server) return server.error();
+    return std::shared_ptr<TlsIdentity>(new TlsIdentity(std::move(*server)));
 }
 
 std::unique_ptr<ByteStream> TlsIdentity::stream_of(core::Descriptor socket) const {
-    return std::make_unique<TlsStream>(context_->ssl.get(), std::move(socket));
-}
-
-bool TlsIdentity::out_of_date() const {
-    const auto* certificate = SSL_CTX_get0_certificate(context_->ssl.get());
-    return X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 ||
-           X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0;
+    return std::make_unique<TlsStream>(*server_, std::move(socket));
 }
 
 }  // namespace patchbay::http

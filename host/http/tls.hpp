@@ -1,17 +1,19 @@
 // TLS of a server: who it is, by a certificate and a key in PEM files, and the streams that it speaks
-// over. TLS 1.2 or newer, HTTP/1.1, no client certificates. The door to libssl.
+// over. What it speaks is that of crypto/library.hpp.
 //
 // Threads: open() is [any], blocks for the disk; an Identity is used on the loop.
 // Errors:  Invalid and Io with the file: it cannot be read, holds no certificate or no key without a
-//          password, the two are no pair, or the key can be read by everybody.
-// Source:  RFC 8446, RFC 7301.
+//          password, the two are no pair, or the key can be read by everybody. Unavailable where
+//          the library of TLS is not there.
 #pragma once
 
 #include "core/result.hpp"
+#include "crypto/library.hpp"
 #include "http/byte_stream.hpp"
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace patchbay::http {
 
@@ -23,17 +25,14 @@ struct TlsFiles {
 class TlsIdentity {
 public:
     static Result<std::shared_ptr<TlsIdentity>> open(const TlsFiles& files);
-    ~TlsIdentity();
-    TlsIdentity(const TlsIdentity&) = delete;
 
     std::unique_ptr<ByteStream> stream_of(core::Descriptor socket) const;
     // Its certificate does not count any more, or not yet.
-    bool out_of_date() const;
+    bool out_of_date() const { return server_->out_of_date(); }
 
 private:
-    struct Context;
-    explicit TlsIdentity(std::unique_ptr<Context> context);
-    const std::unique_ptr<Context> context_;
+    explicit TlsIdentity(std::unique_ptr<crypto::TlsServer> server) : server_(std::move(server)) {}
+    const std::unique_ptr<crypto::TlsServer> server_;
 };
 
 }  // namespace patchbay::http

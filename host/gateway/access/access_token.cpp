@@ -66,12 +66,13 @@ std::optional<KeySet> KeySet::parse(std::string_view text) {
     if (text.size() > kMostBytes) return {};
     const auto whole = core::parse_json_object(text);
     const auto* all = core::array_in(whole ? &*whole : nullptr, "keys");
-    if (!all) return {};
+    const auto library = crypto::library();
+    if (!all || !library) return {};
     KeySet set;
     for (const auto& each : *all) {
         if (set.keys_.size() >= kMostKeys) break;
         const auto* jwk = each.if_object();
-        if (auto key = jwk ? PublicKey::from_jwk(*jwk) : nullptr)
+        if (auto key = jwk ? PublicKey::from_jwk(**library, *jwk) : nullptr)
             set.keys_.push_back(std::move(key));
     }
     return set;

@@ -26,7 +26,7 @@ class KeySet {
 public:
     static constexpr std::size_t kMostKeys = 100, kMostBytes = 1u << 20;
 
-    // Nothing: it is no JWK set.
+    // Nothing: it is no JWK set. Who starts a server sees to it that crypto::library() is there.
     static std::optional<KeySet> parse(std::string_view text);
 
     std::size_t size() const { return keys_.size(); }
