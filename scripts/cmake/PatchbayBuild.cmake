@@ -20,6 +20,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_ENABLE_EXPORTS OFF)
+add_link_options(-Wl,--as-needed)  # what nobody calls is not loaded
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
