@@ -82,8 +82,9 @@ endfunction()
 # SMALL, SMALL_SOURCES: what runs once a process or a connection, not once a call; a release is compiled
 # for size there, since what every start has to map and to fault in costs more than such code would gain
 # by speed.
+# HEADERS: of a library, for a room that takes long to compile because of them.
 function(patchbay_room name)
-    cmake_parse_arguments(ROOM "SMALL" "" "SOURCES;SMALL_SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+    cmake_parse_arguments(ROOM "SMALL" "" "SOURCES;SMALL_SOURCES;LINKS;PRIVATE_LINKS;HEADERS" ${ARGN})
     add_library(patchbay_${name} STATIC ${ROOM_SOURCES} ${ROOM_SMALL_SOURCES})
     set_property(SOURCE ${ROOM_SMALL_SOURCES} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
     add_library(patchbay::${name} ALIAS patchbay_${name})
@@ -93,7 +94,11 @@ function(patchbay_room name)
     if(ROOM_SMALL)
         target_compile_options(patchbay_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
     endif()
-    patchbay_share_headers(patchbay_${name} patchbay_room_headers)
+    if(ROOM_HEADERS AND PATCHBAY_PRECOMPILED)
+        target_precompile_headers(patchbay_${name} PRIVATE ${PATCHBAY_COMMON_HEADERS} ${ROOM_HEADERS})
+    else()
+        patchbay_share_headers(patchbay_${name} patchbay_room_headers)
+    endif()
 endfunction()
 
 # Makes an imported target stand for its static archive, when there is one. Of a large library we use
