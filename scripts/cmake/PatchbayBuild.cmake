@@ -63,10 +63,11 @@ endif()
 set(PATCHBAY_COMMON_HEADERS <algorithm> <array> <atomic> <cerrno> <charconv> <chrono> <cstdint> <cstring>
     <deque> <functional> <map> <memory> <mutex> <optional> <set> <string> <string_view> <system_error>
     <unordered_map> <utility> <vector> <boost/json.hpp>)
+# With it ccache can tell what a precompiled header was made of.
+set(PATCHBAY_PRECOMPILED_OPTIONS $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+    "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 if(PATCHBAY_PRECOMPILED)
-    # With it ccache can tell what a precompiled header was made of.
-    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
-        "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+    add_compile_options(${PATCHBAY_PRECOMPILED_OPTIONS})
     add_library(patchbay_room_headers OBJECT ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
     target_link_libraries(patchbay_room_headers PRIVATE patchbay::flags Boost::json)
     target_precompile_headers(patchbay_room_headers PRIVATE ${PATCHBAY_COMMON_HEADERS})

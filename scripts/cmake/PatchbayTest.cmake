@@ -2,12 +2,17 @@
 # program, each TEST a CTest case of its own, with a deadline; with n processors fewer others run beside it. Inherits ${PATCHBAY_TEST_SUPPORT} include folder.
 include(GoogleTest)
 
-if(PATCHBAY_PRECOMPILED)
-    add_executable(patchbay_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
-    target_link_libraries(patchbay_test_headers PRIVATE patchbay::flags GTest::gmock GTest::gtest Boost::json)
-    target_precompile_headers(patchbay_test_headers PRIVATE
-        ${PATCHBAY_COMMON_HEADERS} <fstream> <gmock/gmock.h> <gtest/gtest.h>)
+# In a release it is the host that is optimised: its tests would take longer to build than all of it. What
+# nearly all of them include is compiled once, in every build.
+set(PATCHBAY_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
+if(NOT PATCHBAY_PRECOMPILED)
+    list(APPEND PATCHBAY_TEST_OPTIONS ${PATCHBAY_PRECOMPILED_OPTIONS})
 endif()
+add_executable(patchbay_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
+target_link_libraries(patchbay_test_headers PRIVATE patchbay::flags GTest::gmock GTest::gtest Boost::json)
+target_compile_options(patchbay_test_headers PRIVATE ${PATCHBAY_TEST_OPTIONS})
+target_precompile_headers(patchbay_test_headers PRIVATE
+    ${PATCHBAY_COMMON_HEADERS} <fstream> <gmock/gmock.h> <gtest/gtest.h>)
 
 function(patchbay_test name)
     cmake_parse_arguments(TEST "" "TIMEOUT;PROCESSORS" "SOURCES;LINKS;LABELS;ENVIRONMENT" ${ARGN})
@@ -21,9 +26,8 @@ function(patchbay_test name)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/host)
     target_link_libraries(${name} PRIVATE ${TEST_LINKS} patchbay::flags GTest::gmock GTest::gtest
         GTest::gtest_main Boost::json Threads::Threads)
-    patchbay_share_headers(${name} patchbay_test_headers)
-    # In a release it is the host that is optimised: its tests would take longer to build than all of it.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+    target_precompile_headers(${name} REUSE_FROM patchbay_test_headers)
+    target_compile_options(${name} PRIVATE ${PATCHBAY_TEST_OPTIONS})
     target_compile_definitions(${name} PRIVATE
         PATCHBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PATCHBAY_BUILD_DIR="${PROJECT_BINARY_DIR}")
     # An empty value would vanish on its way and shift the ones behind it.
