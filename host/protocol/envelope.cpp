@@ -363,17 +363,30 @@ Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::s
     }
 }
 
+namespace {
+
+// Two readers of one request would take each another one of the two.
+std::optional<std::string_view> repeated_key(const std::vector<Member>& members) {
+    static thread_local std::vector<std::string_view> keys;  // every request comes through here
+    keys.clear();
+    for (const auto& [key, value] : members) keys.push_back(key);
+    std::sort(keys.begin(), keys.end());
+    const auto repeated = std::adjacent_find(keys.begin(), keys.end());
+    return repeated == keys.end() ? std::nullopt : std::optional(*repeated);
+}
+
+}  // namespace
+
 Result<Params> split_params(std::string_view object, std::size_t depth) {
     Scan scan;
     const auto members = scan_object(object, depth, scan);
     if (!members) return members.error();
+    if (const auto key = repeated_key(**members))
+        return malformed(core::printable(*key, 80) + " is repeated");
     Params params;
-    bool has_meta = false;
     for (const auto& [key, value] : **members) {
         if (key == "_meta") {
-            if (has_meta) return malformed("_meta is repeated");
             if (value.front() != '{') return malformed("_meta is not an object");
-            has_meta = true;
             params.meta = trim(value.substr(1, value.size() - 2));
             continue;
         }

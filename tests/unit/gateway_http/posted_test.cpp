@@ -120,6 +120,13 @@ TEST(Posted, OfTheModernEraSaysTheSameInItsHead) {
     EXPECT_EQ(read(modern("prompts/get", R"("name":"p")")).code, -32020);
 }
 
+TEST(Posted, OneToolInTheHeadAndAnotherBehindItInTheBodyIsNone) {
+    const auto said = modern("tools/call", R"("name":"mcp__s__read","name":"mcp__s__remove")",
+                             {{"mcp-name", "mcp__s__read"}});
+    EXPECT_THAT(read(said).posted.message.unreadable.value_or(Error{}).message,
+                HasSubstr("name is repeated"));
+}
+
 TEST(Posted, MirrorsTheArgumentsThatItsToolMarks) {
     protocol::Tool tool;
     tool.name = "a";

@@ -170,6 +170,16 @@ TEST(SplitParams, TakesMetaApartAndKeepsTheRestAsItWas) {
     EXPECT_FALSE(split_params(R"([1])"));
 }
 
+TEST(SplitParams, RefusesAMemberThatIsThereTwiceForTwoReadersTakeTwoValues) {
+    for (const char* params :
+         {R"({"name":"a","name":"b"})", R"({"name":"a","x":{},"y":1,"name":"a"})",
+          R"({"_meta":{},"name":"a","_meta":{}})", R"({"":1,"":2})"})
+        EXPECT_FALSE(split_params(params)) << params;
+    EXPECT_THAT(split_params(R"({"name":"a","name":"b"})").error().message,
+                HasSubstr("name is repeated"));
+    EXPECT_TRUE(split_params(R"({"name":"a","arguments":{"name":"b"}})"));
+}
+
 TEST(Compose, JoinsCallerAndEraMeta) {
     EXPECT_EQ(
         request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
