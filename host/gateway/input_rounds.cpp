@@ -53,8 +53,11 @@ std::string InputRounds::begin(RequestNumber request) {
     auto limit = std::make_unique<core::Timer>(loop_);
     limit->start(kLifetime, [this, state] {
         const auto round = rounds_.extract(state);
+        states_.erase(round.mapped().request);
         expired_(round.mapped().request);
     });
+    end_round(request);
+    states_[request] = state;
     rounds_.emplace(state, Round{request, std::move(limit)});
     return R"({"resultType":"input_required","inputRequests":{)" + asked + R"(},"requestState":)" +
            protocol::quoted(state) + "}";
@@ -62,7 +65,10 @@ std::string InputRounds::begin(RequestNumber request) {
 
 Result<RequestNumber> InputRounds::resume(const std::string& state) {
     const auto round = rounds_.extract(state);
-    if (round) return round.mapped().request;
+    if (round) {
+        states_.erase(round.mapped().request);
+        return round.mapped().request;
+    }
     return Error{ErrorCode::Invalid,
                  "unknown requestState: it was used, it is over 10 minutes old, or the request "
                  "that it belongs to has ended; ask again without it"};
@@ -92,7 +98,11 @@ void InputRounds::deliver(RequestNumber request, std::string_view responses) {
 
 void InputRounds::end(RequestNumber request) {
     open_.erase(request);
-    std::erase_if(rounds_, [&](const auto& each) { return each.second.request == request; });
+    end_round(request);
+}
+
+void InputRounds::end_round(RequestNumber request) {
+    if (const auto state = states_.extract(request)) rounds_.erase(state.mapped());
 }
 
 }  // namespace patchbay::gateway

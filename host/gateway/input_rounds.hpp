@@ -57,11 +57,13 @@ private:
     };
 
     void withdraw(RequestNumber request, const std::string& key);
+    void end_round(RequestNumber request);
 
     core::Loop& loop_;
     const std::function<void(RequestNumber)> expired_;
     std::map<RequestNumber, std::vector<Open>> open_;  // none is empty
     std::map<std::string, Round> rounds_;              // by state
+    std::map<RequestNumber, std::string> states_;      // of those
     std::uint64_t last_key_ = 0;
     core::Lifetime lifetime_;
 };
