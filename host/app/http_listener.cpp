@@ -29,7 +29,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     const auto state = default_state_directory(environment_of(session.global()));
     auto key = gateway_key(state);
     if (!key) return session.report(within("the key of session ids", key.error()));
-    const auto records = session_records(host.loop(), state);
+    const auto records = session_records(host.loop(), key->kept ? state : std::string());
     std::unique_ptr<http::TlsWatch> tls;
     if (plan->tls) {
         auto opened = http::TlsWatch::open(host.loop(), terms.tls);
@@ -50,7 +50,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     gateway.emplace(
         gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
                                    PATCHBAY_VERSION, *records},
-        std::move(*key), door, (*entrance)->admission(),
+        std::move(key->text), door, (*entrance)->admission(),
         terms.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
     http::Server server(host.loop(), std::move(*listener), (*entrance)->before(*gateway, door), {},
                         tls.get(), metrics ? &metrics->observer() : nullptr);
