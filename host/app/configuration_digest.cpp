@@ -18,10 +18,12 @@ namespace {
 // Of those that a program inherits (plugins/stdio), the ones that change what it does; a terminal's are
 // another at every window.
 constexpr const char* kInherited[] = {
-    "PATH",        "HOME",        "USER",      "LANG",       "LC_ALL",       "TZ",
-    "TMPDIR",      "HTTP_PROXY",  "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY",
-    "all_proxy",   "NO_PROXY",    "no_proxy",  "SSL_CERT_FILE", "SSL_CERT_DIR",
-    config::kToolTimeoutVariable};
+    "PATH",          "HOME",         "USER",
+    "LANG",          "LC_ALL",       "TZ",
+    "TMPDIR",        "HTTP_PROXY",   "http_proxy",
+    "HTTPS_PROXY",   "https_proxy",  "ALL_PROXY",
+    "all_proxy",     "NO_PROXY",     "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", config::kToolTimeoutVariable};
 
 bool is_of_a_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';

@@ -35,10 +35,9 @@ Result<core::Descriptor> open_log(const std::string& folder, const std::string& 
     auto directory =
         core::open_private_directory(folder, core::Others::MayNothing, core::Make::Yes);
     if (!directory) return directory.error();
-    core::Descriptor log(::openat(directory->get(), name.c_str(),
-                                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC |
-                                      O_NONBLOCK,
-                                  0600));
+    core::Descriptor log(
+        ::openat(directory->get(), name.c_str(),
+                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     if (log.get() < 0) return failed("write " + folder + "/" + name);
     return log;
 }

@@ -96,9 +96,9 @@ void GuestConnection::greet(const Hello& hello) {
     if (hello.as == Guest::Person) {
         caller_ = &desk_.person();
     } else {
-        own_ = std::make_unique<LocalCaller>(
-            desk_.host().callers(), principal(number_),
-            connection::Responder(desk_.host().config().client, {}));
+        own_ =
+            std::make_unique<LocalCaller>(desk_.host().callers(), principal(number_),
+                                          connection::Responder(desk_.host().config().client, {}));
         caller_ = own_.get();
     }
     // Not from inside the input's call to us, which begin() replaces.
@@ -108,12 +108,12 @@ void GuestConnection::greet(const Hello& hello) {
 void GuestConnection::begin(const Hello& hello) {
     input_.limit_line(LineInput::kLineBytes);
     input_.count_anew();
-    batch_.emplace(Batch::Parts{
-        desk_.host().servers(),
-        *caller_,
-        input_,
-        {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
-        [this] { look(); }});
+    batch_.emplace(
+        Batch::Parts{desk_.host().servers(),
+                     *caller_,
+                     input_,
+                     {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
+                     [this] { look(); }});
     batch_->output().line(to_line(desk_.welcome(hello)));
     if (own_)
         own_->set_notification_handler(

@@ -26,8 +26,8 @@ Guests::Guests(Host& host, const Seat& seat, LocalCaller& person,
       welcome_(std::move(welcome)),
       hang_ups_(host.loop()),
       pause_(host.loop()) {
-    if (auto watched = host.loop().watch(seat.socket(), core::Loop::kReadable,
-                                         [this](unsigned) { accept(); }))
+    if (auto watched =
+            host.loop().watch(seat.socket(), core::Loop::kReadable, [this](unsigned) { accept(); }))
         watch_ = *watched;
 }
 
@@ -80,12 +80,12 @@ void Guests::leave(const GuestConnection* guest) {
 }
 
 void Guests::keep_within_bytes() {
-    const auto most =
-        std::max_element(guests_.begin(), guests_.end(), [](const auto& a, const auto& b) {
-            return a.second.bytes < b.second.bytes;
-        });
-    core::log::warn("a command that does not read its answers is cut off: what all of them make "
-                    "the host keep is over 256 MiB");
+    const auto most = std::max_element(
+        guests_.begin(), guests_.end(),
+        [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
+    core::log::warn(
+        "a command that does not read its answers is cut off: what all of them make "
+        "the host keep is over 256 MiB");
     most->second.connection->cut_off();
 }
 

@@ -24,9 +24,9 @@ std::string text_of(const json::object& object, const char* key) {
 
 // What both sides begin with, once its protocol is ours.
 Result<json::object> members_of(std::string_view line, const char* whose) {
-    const Error no_greeting{ErrorCode::Invalid,
-                            std::string(whose) +
-                                " first line is to be like {\"patchbay\":{\"protocol\":1}}"};
+    const Error no_greeting{
+        ErrorCode::Invalid,
+        std::string(whose) + " first line is to be like {\"patchbay\":{\"protocol\":1}}"};
     if (line.size() > kHelloBytes) return no_greeting;
     auto value = core::parse_json(line);
     const auto* object = value ? value->if_object() : nullptr;
@@ -37,9 +37,8 @@ Result<json::object> members_of(std::string_view line, const char* whose) {
     if (protocol->get_int64() != kHostProtocol)
         return Error{ErrorCode::Unsupported,
                      "patchbay " + text_of(*said, "version") + " there speaks protocol " +
-                         std::to_string(protocol->get_int64()) + ", patchbay " PATCHBAY_VERSION
-                         " here " +
-                         std::to_string(kHostProtocol) +
+                         std::to_string(protocol->get_int64()) +
+                         ", patchbay " PATCHBAY_VERSION " here " + std::to_string(kHostProtocol) +
                          "; end the host and start it anew with one version"};
     return *said;
 }
@@ -65,13 +64,12 @@ std::string to_line(const Welcome& welcome) {
 }
 
 std::string refusal_line(const Error& error) {
-    return json::serialize(
-        json::object{{kMember,
-                      {{"protocol", kHostProtocol},
-                       {"version", PATCHBAY_VERSION},
-                       {"error",
-                        {{"kind", name_of(error.code)},
-                         {"message", core::log::masked(error.message)}}}}}});
+    return json::serialize(json::object{
+        {kMember,
+         {{"protocol", kHostProtocol},
+          {"version", PATCHBAY_VERSION},
+          {"error",
+           {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}}}});
 }
 
 Result<Hello> parse_hello(std::string_view line) {

@@ -18,7 +18,8 @@
 namespace patchbay::app {
 
 inline constexpr std::size_t kHelloBytes = 16u << 10;
-inline constexpr unsigned kHostProtocol = 1;  // another one where either side would misread the other
+inline constexpr unsigned kHostProtocol =
+    1;  // another one where either side would misread the other
 
 // Person: one of the commands that a person types, which are one caller together. Batch: a caller of
 // its own, who is told what servers say.

@@ -39,8 +39,11 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     auto listener = http::Listener::open(plan->address);
     if (!listener) return session.report(within("--http", listener.error()));
     const auto url = plan->url(listener->address(), gateway::Endpoints::kPath);
+    using Guests = gateway::Endpoints::Guests;
+    const bool asked = plan->tokens || !terms.issuers.empty();
     gateway::Everybody everybody(gateway::Endpoints(
-        view, [&host](const auto& name) { return gateway::view_of_agent(host.config(), name); }));
+        view, [&host](const auto& name) { return gateway::view_of_agent(host.config(), name); },
+        asked ? Guests::Strangers : Guests::Own));
     std::optional<gateway::HttpGateway> gateway;
     const auto entrance = Entrance::open(host, terms, *plan, url, state, everybody,
                                          [&](const auto& id) { gateway->dismiss(id); });

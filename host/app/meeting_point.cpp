@@ -84,8 +84,8 @@ std::string meeting_key(const config::Environment& environment,
 }
 
 std::string to_text(const Holder& holder) {
-    return json::serialize(json::object{
-        {"pid", holder.pid}, {"since", holder.since}, {"folder", holder.folder}});
+    return json::serialize(
+        json::object{{"pid", holder.pid}, {"since", holder.since}, {"folder", holder.folder}});
 }
 
 Result<Holder> parse_holder(std::string_view text) {
@@ -121,8 +121,7 @@ Error MeetingPoint::taken(const core::Descriptor& folder) const {
 
 // With the lock nobody else can be listening: what a killed one left may go.
 Result<Seat> MeetingPoint::take(const std::string& working_folder) const {
-    auto folder =
-        core::open_private_directory(folder_, core::Others::MayNothing, core::Make::Yes);
+    auto folder = core::open_private_directory(folder_, core::Others::MayNothing, core::Make::Yes);
     if (!folder) return folder.error();
     auto lock = core::take_turn(*folder, folder_, lock_name(), std::chrono::milliseconds(0));
     if (!lock && lock.error().code == ErrorCode::Timeout) return taken(*folder);
@@ -156,8 +155,7 @@ Result<core::Descriptor> MeetingPoint::connect() const {
     core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto address = address_in(*folder, socket_name());
     if (socket.get() < 0) return failed("make a socket for", path());
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
-        0) {
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         // Nobody listens behind what a killed one left.
         if (errno == ENOENT || errno == ECONNREFUSED) return core::Descriptor();
         return failed("connect to", path());

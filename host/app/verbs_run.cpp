@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::chrono::seconds kDrain{10};      // what is in flight may take as long
+constexpr std::chrono::seconds kDrain{10};       // what is in flight may take as long
 constexpr std::chrono::seconds kLastAnswers{3};  // once that is cancelled
 constexpr std::chrono::minutes kLookAtLog{1};
 
@@ -63,8 +63,7 @@ private:
         for (const auto& server : session_.host().config().servers)
             if (server.enabled && !server.lazy && session_.servers().has(server.id))
                 eager.push_back(server.id);
-        if (!eager.empty())
-            session_.host().connections().connect(session_.caller(), eager, [] {});
+        if (!eager.empty()) session_.host().connections().connect(session_.caller(), eager, [] {});
     }
 
     void drain() {
@@ -96,8 +95,7 @@ private:
 
 void say_ready(const Seat& seat, const GlobalOptions& global) {
     if (global.json)
-        print_json(json::serialize(
-            json::object{{"pid", ::getpid()}, {"socket", seat.path()}}));
+        print_json(json::serialize(json::object{{"pid", ::getpid()}, {"socket", seat.path()}}));
     static_cast<void>(stdout_error());  // whoever reads has it now
     if (!global.quiet)
         say("patchbay runs: pid " + std::to_string(::getpid()) + ", socket " + seat.path());
@@ -133,8 +131,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
 void add_run_verb(CLI::App& app, Choice& choice) {
     const auto detach = std::make_shared<bool>(false);
     auto& run = add_verb(
-        app, "run",
-        "Stay up with servers connected, for all commands of this user in this folder",
+        app, "run", "Stay up with servers connected, for all commands of this user in this folder",
         "  patchbay run              until Ctrl-C or SIGTERM\n  patchbay run --detach     in the "
         "background; returns when it is ready\nThere is one for each folder and configuration; "
         "what is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "

@@ -17,12 +17,13 @@ Result<const Library*> load() {
     const auto path =
         program.parent_path().parent_path() / "lib" / "patchbay" / "libpatchbay_openssl.so";
     const auto missing = [&](const std::string& why) {
-        return Error{ErrorCode::Unavailable, "TLS and signed tokens need \"" + path.string() + "\": " +
-                                                 why + "; it is installed with patchbay"};
+        return Error{ErrorCode::Unavailable, "TLS and signed tokens need \"" + path.string() +
+                                                 "\": " + why + "; it is installed with patchbay"};
     };
     void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) return missing(::dlerror());
-    const auto entry = reinterpret_cast<decltype(&patchbay_crypto)>(::dlsym(handle, "patchbay_crypto"));
+    const auto entry =
+        reinterpret_cast<decltype(&patchbay_crypto)>(::dlsym(handle, "patchbay_crypto"));
     const auto* const found = entry ? entry(PATCHBAY_VERSION) : nullptr;
     if (!found) return missing("it is of another version than " PATCHBAY_VERSION);
     return found;

@@ -38,8 +38,8 @@ TEST_F(Run, AnswersWhoConnectsAsABatchIsAnswered) {
     EXPECT_THAT(lines.message(nullptr), HasSubstr("line 2"));
     EXPECT_TRUE(lines.answer("line 4").contains("result")) << "lines count from the greeting on";
     ASSERT_FALSE(lines.all.empty());
-    EXPECT_EQ(lines.all.back(), (json::object{{"event", "end"}, {"failed", true},
-                                              {"warnings", json::array()}}));
+    EXPECT_EQ(lines.all.back(),
+              (json::object{{"event", "end"}, {"failed", true}, {"warnings", json::array()}}));
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
@@ -47,17 +47,17 @@ TEST_F(Run, ThereIsOneForEachFolder) {
     RunningHost host(home);
     const auto second = home.run({"run"});
     EXPECT_EQ(second.exit_code, 1);
-    EXPECT_THAT(second.err,
-                AllOf(HasSubstr("a host runs for this configuration already: pid " +
-                                std::to_string(host.program().pid()) + ", since 20"),
-                      HasSubstr("in " + home.work().string())));
+    EXPECT_THAT(second.err, AllOf(HasSubstr("a host runs for this configuration already: pid " +
+                                            std::to_string(host.program().pid()) + ", since 20"),
+                                  HasSubstr("in " + home.work().string())));
     EXPECT_EQ(home.run({"run", "--detach"}).exit_code, 1);
     auto elsewhere = home.patchbay({"run"});
     fs::create_directories(home.root() / "other");
     elsewhere.directory = home.root() / "other";
     Program other(elsewhere);
-    EXPECT_TRUE(other.wait_until([&] { return other.err().find("runs: pid") != std::string::npos; }))
-        << other.err();
+    EXPECT_TRUE(other.wait_until([&] {
+        return other.err().find("runs: pid") != std::string::npos;
+    })) << other.err();
     other.signal(SIGTERM);
     EXPECT_EQ(other.finish().exit_code, 0);
     EXPECT_EQ(host.end().exit_code, 0);
@@ -272,8 +272,7 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     EXPECT_TRUE(guest.greet());
     guest.send(call("1", "echo", R"({"message":"hi"})"));
     EXPECT_THAT(guest.line_with("\"id\":1"), HasSubstr("hi"));
-    const auto told = json::parse(read_file(
-        fs::path(found.front()).replace_extension(".lock")));
+    const auto told = json::parse(read_file(fs::path(found.front()).replace_extension(".lock")));
     ::kill(told.at("pid").to_number<pid_t>(), SIGTERM);
 }
 

@@ -45,15 +45,17 @@ std::string as_asn1(std::string_view pair, std::size_t half) {
 }
 
 const EVP_MD* digest_of(unsigned bits) {
-    return bits == 256 ? EVP_sha256() : bits == 384 ? EVP_sha384() : bits == 512 ? EVP_sha512() : nullptr;
+    return bits == 256   ? EVP_sha256()
+           : bits == 384 ? EVP_sha384()
+           : bits == 512 ? EVP_sha512()
+                         : nullptr;
 }
 
 class VerifyingKey final : public PublicKey {
 public:
     VerifyingKey(Key key, std::size_t half) : key_(std::move(key)), half_(half) {}
 
-    bool verifies(Scheme scheme, std::string_view text,
-                  std::string_view signature) const override {
+    bool verifies(Scheme scheme, std::string_view text, std::string_view signature) const override {
         const auto raw = half_ ? as_asn1(signature, half_) : std::string(signature);
         const Digest digest(EVP_MD_CTX_new());
         EVP_PKEY_CTX* context = nullptr;
@@ -121,8 +123,7 @@ std::unique_ptr<PublicKey> ec_key(std::string_view curve, std::string_view x, st
 
 std::unique_ptr<PublicKey> ed25519_key(std::string_view x) {
     if (x.size() != kEd25519Bytes) return nullptr;
-    return usable(
-        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_of(x), x.size()));
+    return usable(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_of(x), x.size()));
 }
 
 }  // namespace patchbay::crypto::openssl

@@ -1,5 +1,6 @@
 #include "gateway/http/endpoints.hpp"
 
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::gateway {
@@ -17,7 +18,12 @@ std::variant<View, HttpRefusal> Endpoints::at(std::string_view target) const {
         return HttpRefusal{
             404, "one server alone is served here, and no agents; it is at " + std::string(kPath)};
     const auto view = agents_(std::string(name));
-    if (!view) return HttpRefusal{404, view.error().message};
+    if (!view && guests_ == Guests::Own) return HttpRefusal{404, view.error().message};
+    if (!view) {
+        // Which others there are, and what is wrong with one, is for who configured them.
+        core::log::info("over HTTP: " + view.error().message);
+        return HttpRefusal{404, "no agent \"" + core::printable(name, 80) + "\" is here"};
+    }
     return view_.within(*view);
 }
 

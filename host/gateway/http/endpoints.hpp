@@ -2,7 +2,7 @@
 // what of it that agent is shown.
 //
 // Threads: [loop]: the configuration may be another one at the next request.
-// Errors:  an HttpRefusal of 404 that says why.
+// Errors:  an HttpRefusal of 404 that says why; of an agent to Strangers no more than that it is not here.
 #pragma once
 
 #include "core/result.hpp"
@@ -21,10 +21,13 @@ public:
     static constexpr const char* kPath = "/mcp";
     using FindAgent = std::function<Result<View>(const std::string& name)>;
 
+    // Who comes: programs of who configured all this, or whoever has a token.
+    enum class Guests { Own, Strangers };
+
     Endpoints() = default;
     // Without `agents` there are none.
-    explicit Endpoints(View view, FindAgent agents = {})
-        : view_(std::move(view)), agents_(std::move(agents)) {}
+    explicit Endpoints(View view, FindAgent agents = {}, Guests guests = Guests::Own)
+        : view_(std::move(view)), agents_(std::move(agents)), guests_(guests) {}
 
     // `target`: of a request, with its query.
     std::variant<View, HttpRefusal> at(std::string_view target) const;
@@ -32,6 +35,7 @@ public:
 private:
     const View view_{};
     const FindAgent agents_{};
+    const Guests guests_ = Guests::Own;
 };
 
 }  // namespace patchbay::gateway

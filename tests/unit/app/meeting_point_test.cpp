@@ -103,9 +103,8 @@ TEST(ConfigurationDigest, IsAnotherOneWhereAServerWouldBe) {
     EXPECT_NE(digest, configuration_digest(plain, environment({{"PATH", "/bin"}})));
     EXPECT_NE(digest, configuration_digest(snapshot({{"command", "git"}}), environment()));
     EXPECT_EQ(digest, configuration_digest(plain, environment({{"TOKEN", "a"}})));
-    for (const auto& naming :
-         {snapshot({{"command", "git"}, {"env", {{"T", "x${TOKEN:-none}"}}}}),
-          snapshot({{"command", "git"}, {"pass_env", {"TOKEN"}}})})
+    for (const auto& naming : {snapshot({{"command", "git"}, {"env", {{"T", "x${TOKEN:-none}"}}}}),
+                               snapshot({{"command", "git"}, {"pass_env", {"TOKEN"}}})})
         EXPECT_NE(configuration_digest(naming, environment({{"TOKEN", "a"}})),
                   configuration_digest(naming, environment({{"TOKEN", "b"}})));
 }
@@ -115,9 +114,11 @@ TEST(ConfigurationDigest, IsNoMatterOfHowMuchIsLogged) {
     const auto quiet = loud;
     loud.config.log_level = "debug";
     loud.config.origins.push_back({"log.level", {config::Scope::Session, "--log-level"}});
-    EXPECT_EQ(configuration_digest(loud, environment()), configuration_digest(quiet, environment()));
+    EXPECT_EQ(configuration_digest(loud, environment()),
+              configuration_digest(quiet, environment()));
     loud.config.diagnostics.push_back({config::Severity::Error, {}, "broken", {}});
-    EXPECT_NE(configuration_digest(loud, environment()), configuration_digest(quiet, environment()));
+    EXPECT_NE(configuration_digest(loud, environment()),
+              configuration_digest(quiet, environment()));
 }
 
 TEST(Greeting, IsRefusedByAnotherProtocolWithBothVersions) {

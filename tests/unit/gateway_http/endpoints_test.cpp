@@ -45,5 +45,15 @@ TEST(Endpoints, WhereThereIsNothingThatIsSaid) {
     EXPECT_THAT(refusal_at(Endpoints(), "/mcp/reviewer"), HasSubstr("404"));
 }
 
+TEST(Endpoints, ToStrangersNothingIsToldOfAgentsThatAreNotHere) {
+    const Endpoints endpoints(
+        View(),
+        [](const std::string&) -> Result<View> {
+            return Error{ErrorCode::NotFound, "disabled (/home/me/c.toml:3); known: reviewer"};
+        },
+        Endpoints::Guests::Strangers);
+    EXPECT_EQ(refusal_at(endpoints, "/mcp/off"), "404 no agent \"off\" is here");
+}
+
 }  // namespace
 }  // namespace patchbay::gateway
