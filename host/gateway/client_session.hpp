@@ -45,6 +45,7 @@ public:
         // says of itself, as `initialize` does, would be said of all.
         bool modern_alone = false;
         Conversations* conversations = nullptr;  // null: the host is no agent itself
+        TaskClaims* task_claims = nullptr;       // null: no other session has its connections
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,

@@ -62,11 +62,15 @@ void ClientTasks::forget_one(core::Clock::time_point now) {
 }
 
 void ClientTasks::add(const std::string& server, std::string_view raw_task,
-                      core::Clock::time_point now) {
+                      core::Clock::time_point now, TaskClaims::Held claim) {
     const auto id = task_id_of(raw_task);
-    if (has(server, id)) return update(server, raw_task, now);
+    if (const auto found = numbers_.find(name_of(server, id)); found != numbers_.end()) {
+        tasks_.at(found->second).task.claim = std::move(claim);
+        return update(server, raw_task, now);
+    }
     if (tasks_.size() >= kMost) forget_one(now);
     Kept kept{name_of(server, id), {server, id}};
+    kept.task.claim = std::move(claim);
     tell(kept.task, raw_task, now);
     numbers_[kept.name] = ++last_;
     tasks_.emplace(last_, std::move(kept));

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/time_source.hpp"
+#include "gateway/task_claims.hpp"
 #include "gateway/view.hpp"
 
 #include <cstddef>
@@ -34,6 +35,7 @@ public:
         std::string server, id;  // as that server has it
         bool ended = false;
         core::Clock::time_point old_at = core::Clock::time_point::max();  // its ttl is over
+        TaskClaims::Held claim = {};  // null: no other session can have begun it
     };
     using Number = std::uint64_t;  // ascending as they were begun; never 0
 
@@ -41,12 +43,13 @@ public:
 
     bool room(core::Clock::time_point now) const;
     // A call has begun it. `raw_task`: as that server tells it.
-    void add(const std::string& server, std::string_view raw_task, core::Clock::time_point now);
+    void add(const std::string& server, std::string_view raw_task, core::Clock::time_point now,
+             TaskClaims::Held claim = {});
     // What its server tells of it from then on; of an unknown one nothing is kept.
     void update(const std::string& server, std::string_view raw_task, core::Clock::time_point now);
     const Task* find(const std::string& name) const;
-    bool has(const std::string& server, const std::string& id) const {
-        return find(name_of(server, id)) != nullptr;
+    const Task* find(const std::string& server, const std::string& id) const {
+        return find(name_of(server, id));
     }
     // Those after `after`, `most` at most, and the number of the last where there are more; else 0.
     std::pair<std::vector<Task>, Number> page(Number after, std::size_t most) const;

@@ -103,7 +103,8 @@ void TaskOperations::on_begun(RequestNumber number, const std::string& server,
             number, {ErrorCode::Protocol, "server \"" + server + "\" began a task whose id has " +
                                               std::to_string(id.size()) + " bytes, of at most " +
                                               std::to_string(ClientTasks::kMostIdBytes)});
-    tasks_.add(server, task, now());
+    tasks_.add(server, task, now(),
+               claims_ ? claims_->take(connection_to(server), id) : TaskClaims::Held());
     if (!view_.public_names()) return replies_.pass_on(number, std::move(reply));
     std::string members;
     const auto named = tasks_.related_for_client(server, reply->result);
@@ -114,6 +115,14 @@ void TaskOperations::on_begun(RequestNumber number, const std::string& server,
         return true;
     });
     replies_.reply(number, "{" + members + "}");
+}
+
+const connection::Connection* TaskOperations::connection_to(const std::string& server) const {
+    return servers_.connections().held(server, caller_.number());
+}
+
+bool TaskOperations::is_ours(const ClientTasks::Task& task) const {
+    return !claims_ || claims_->holds(task.claim, connection_to(task.server), task.id);
 }
 
 bool TaskOperations::start(RequestNumber number, const protocol::Params& params) {
@@ -130,7 +139,7 @@ void TaskOperations::ask(RequestNumber number, const protocol::Params& params) {
         return replies_.refuse(number,
                                {ErrorCode::Invalid, request.method + " needs a \"taskId\""});
     const auto* task = tasks_.find(name);
-    if (!task)
+    if (!task || !is_ours(*task))
         return replies_.refuse(
             number, {ErrorCode::Invalid, "no task \"" + core::printable(name, 80) +
                                              "\" was begun in this session, or it ended long ago"});
@@ -170,7 +179,8 @@ void TaskOperations::on_answer(RequestNumber number, const std::string& server,
 void TaskOperations::list(RequestNumber number, const protocol::Params& params) {
     const auto after = number_in(text_member(params, "cursor"));
     if (!after) return replies_.refuse(number, {ErrorCode::Invalid, "no such cursor"});
-    const auto [tasks, last] = tasks_.page(*after, kPage);
+    auto [tasks, last] = tasks_.page(*after, kPage);
+    std::erase_if(tasks, [&](const auto& each) { return !is_ours(each); });
     const auto page = std::make_shared<Page>();
     page->tasks.resize(tasks.size());
     page->missing = tasks.size();
@@ -181,8 +191,10 @@ void TaskOperations::list(RequestNumber number, const protocol::Params& params) 
         calls.push_back(servers_.router().request(
             caller_,
             {tasks[i].server, "tasks/get", {"\"taskId\":" + protocol::quoted(tasks[i].id), {}}},
-            [this, number, page, i, server = tasks[i].server](auto reply) {
-                if (reply && reply->error.empty()) {
+            [this, number, page, i, server = tasks[i].server, id = tasks[i].id](auto reply) {
+                // One answer that makes no sense, or no end, shall not spoil the list of all.
+                if (reply && reply->error.empty() && reply->result.size() <= kListedBytes &&
+                    task_id_of(reply->result) == id) {
                     tasks_.update(server, reply->result, now());
                     page->tasks[i] = tasks_.task_for_client(server, reply->result);
                 }
@@ -196,7 +208,8 @@ void TaskOperations::list(RequestNumber number, const protocol::Params& params) 
 }
 
 std::string TaskOperations::status_for_client(const std::string& server, std::string_view params) {
-    if (!tasks_.has(server, task_id_of(params))) return {};
+    const auto* task = tasks_.find(server, task_id_of(params));
+    if (!task || !is_ours(*task)) return {};
     tasks_.update(server, params, now());
     return tasks_.task_for_client(server, params);
 }

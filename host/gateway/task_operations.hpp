@@ -6,6 +6,8 @@
 //
 // Owns:    which tasks there are. Borrows all it is given.
 // Threads: [loop].
+// Limits:  those of ClientTasks; of a list kPage tasks, and none that is longer than kListedBytes: who
+//          asks for that one gets it whole.
 // Errors:  handed to Replies. Unsupported: the server has no tasks. Invalid: no task of this session.
 // Source:  MCP 2025-11-25 basic/utilities/tasks; decisions/0038-tasks-are-a-sessions.md.
 #pragma once
@@ -25,14 +27,16 @@ namespace patchbay::gateway {
 class TaskOperations {
 public:
     static constexpr std::size_t kPage = 32;  // tasks, each of which its server is asked for
+    static constexpr std::size_t kListedBytes = 64u << 10;  // of one of them
 
     TaskOperations(const service::Servers& servers, connection::Caller& caller, const View& view,
-                   ClientRequests& requests, Replies& replies)
+                   ClientRequests& requests, Replies& replies, TaskClaims* claims)
         : servers_(servers),
           caller_(caller),
           view_(view),
           requests_(requests),
           replies_(replies),
+          claims_(claims),
           tasks_(view) {}
 
     // `call` is made once its server is known to have tasks; its answer comes to what it is given.
@@ -58,6 +62,10 @@ private:
                    Result<connection::Reply> reply);
     void list(RequestNumber request, const protocol::Params& params);
 
+    // And no other session's since.
+    bool is_ours(const ClientTasks::Task& task) const;
+    const connection::Connection* connection_to(const std::string& server) const;
+
     core::Clock::time_point now() const { return servers_.connections().loop().now(); }
 
     const service::Servers& servers_;
@@ -65,6 +73,7 @@ private:
     const View& view_;
     ClientRequests& requests_;
     Replies& replies_;
+    TaskClaims* const claims_;  // null: no other session shares its connections
     ClientTasks tasks_;
     core::Lifetime lifetime_;
 };

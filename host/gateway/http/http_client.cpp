@@ -40,7 +40,7 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
       used_(loop_.now()),
       kept_(used_),
       session_({parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests,
-                false, this, era == Era::Modern, parts.conversations},
+                false, this, era == Era::Modern, parts.conversations, parts.task_claims},
                guest_.principal, connection::Responder(parts.servers.config().client, {}),
                parts.version) {
     use_id({});

@@ -43,6 +43,7 @@ public:
         std::string version;  // our own
         SessionRecords& records;
         Conversations* conversations = nullptr;  // as those of a ClientSession
+        TaskClaims* task_claims = nullptr;       // of all sessions of a gateway
     };
     HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
                std::size_t most_requests);

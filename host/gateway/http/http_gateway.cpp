@@ -24,12 +24,17 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
                     error_message(refusal.raw_id, refusal.code, refusal.message));
 }
 
+HttpClient::Parts with_claims(HttpClient::Parts parts, TaskClaims& claims) {
+    parts.task_claims = &claims;
+    return parts;
+}
+
 }  // namespace
 
 HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission,
                          Sse sse)
     : loop_(parts.servers.connections().loop()),
-      parts_(std::move(parts)),
+      parts_(with_claims(std::move(parts), task_claims_)),
       door_(std::move(door)),
       admission_(admission),
       ids_(std::move(key)),

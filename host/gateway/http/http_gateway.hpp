@@ -75,6 +75,7 @@ private:
     void tick();
 
     core::Loop& loop_;
+    TaskClaims task_claims_;  // goes after the sessions
     const HttpClient::Parts parts_;
     const Door door_;
     Admission& admission_;

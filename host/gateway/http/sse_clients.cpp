@@ -39,7 +39,8 @@ public:
           guest_(guest),
           exchange_(std::move(exchange)),
           session_({parts.callers, parts.servers, parts.catalogue, *this, guest_.view,
-                    ClientRequests::kMost, false, nullptr, false, parts.conversations},
+                    ClientRequests::kMost, false, nullptr, false, parts.conversations,
+                    parts.task_claims},
                    guest_.principal, connection::Responder(parts.servers.config().client, {}),
                    parts.version) {}
 

@@ -49,7 +49,8 @@ protected:
             auto& servers_known = known();
             session_.emplace(
                 ClientSession::Parts{callers, servers_known, *catalogue, *this, view,
-                                     ClientRequests::kMost, true, nullptr, false, conversations},
+                                     ClientRequests::kMost, true, nullptr, false, conversations,
+                                     task_claims ? &*task_claims : nullptr},
                 core::Principal{core::Principal::Kind::Client, {}, "test", core::Trust::Approves},
                 connection::Responder(config.client, {}), "1");
         }
@@ -123,6 +124,7 @@ protected:
     Outward& outward() { return *this; }
 
     View view;  // of the session to come
+    std::optional<TaskClaims> task_claims;
     Conversations* conversations = nullptr;
     std::vector<json::object> sent;
     int call_id = 0;

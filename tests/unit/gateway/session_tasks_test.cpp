@@ -124,6 +124,56 @@ TEST_F(TasksTest, OneOfAnotherSessionThatSharesItsConnectionReachesNoServer) {
     EXPECT_EQ(asked_of("git", "tasks/get"), "nothing");
 }
 
+TEST_F(TasksTest, WhatAServerStartedAnewBeginsForAnotherSessionIsOfThatOneAlone) {
+    for (auto& spec : specs) spec.config.mode = "shared";
+    task_claims.emplace();
+    greet();
+    EXPECT_EQ(begin(2, "mcp__git__log"), "git:1");
+    EXPECT_EQ(begin(3, "mcp__git__log"), "git:2");
+    begun["git"] = 0;
+    ClientSession other(
+        ClientSession::Parts{callers, known(), *catalogue, outward(), view, ClientRequests::kMost,
+                             true, nullptr, false, nullptr, &*task_claims},
+        core::Principal{core::Principal::Kind::Client, {}, "other", core::Trust::Approves},
+        connection::Responder(config.client, {}), "1");
+    other.take(
+        R"({"jsonrpc":"2.0","id":90,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})");
+    other.take(
+        R"({"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"mcp__git__log","task":{}}})");
+    EXPECT_EQ(at(answer_to(91), "/result/task/taskId"), "git:1");
+    int id = 3;
+    for (const char* method : {"tasks/get", "tasks/result", "tasks/cancel"}) {
+        EXPECT_EQ(at(ask(++id, method, {{"taskId", "git:1"}}), "/error/code"), -32602) << method;
+        EXPECT_EQ(asked_of("git", method), "nothing") << method;
+    }
+    const auto list = ask(++id, "tasks/list");
+    ASSERT_EQ(at(list, "/result/tasks").as_array().size(), 1u) << list;
+    EXPECT_EQ(at(list, "/result/tasks/0/taskId"), "git:2");
+    other.take(R"({"jsonrpc":"2.0","id":92,"method":"tasks/get","params":{"taskId":"git:1"}})");
+    EXPECT_EQ(at(answer_to(92), "/result/taskId"), "git:1");
+}
+
+TEST_F(TasksTest, AnAnswerWithoutSenseOrEndIsLeftOutOfTheListAndNotTheOthers) {
+    greet();
+    int id = 1;
+    for (int i = 0; i < 5; ++i) begin(++id, "mcp__git__log");
+    begin(++id, "mcp__github__log");
+    servers.at("git").results["tasks/get"] = [](const json::object& params) -> json::value {
+        const std::string asked(params.at("taskId").as_string());
+        if (asked == "1") return json::object();
+        if (asked == "2") return {{"taskId", 2}};
+        if (asked == "3") return task_of("5");
+        auto task = task_of(asked);
+        if (asked == "4") task["statusMessage"] = std::string(TaskOperations::kListedBytes, 'x');
+        return task;
+    };
+    const auto list = ask(++id, "tasks/list");
+    ASSERT_EQ(at(list, "/result/tasks").as_array().size(), 2u);
+    EXPECT_EQ(at(list, "/result/tasks/0/taskId"), "git:5");
+    EXPECT_EQ(at(list, "/result/tasks/1/taskId"), "github:1");
+    EXPECT_EQ(at(ask(++id, "tasks/get", {{"taskId", "git:4"}}), "/result/taskId"), "git:4");
+}
+
 TEST_F(TasksTest, WhoIsShownOneToolOfAServerHasItsTasks) {
     view.tools = {{"mcp__git__log"}};
     greet();
