@@ -41,16 +41,19 @@ LineOutput::~LineOutput() {
 }
 
 void LineOutput::put_event(const std::string& from, std::string line) {
+    if (!put_bounded(from, std::move(line))) ++events_[from].dropped;
+}
+
+bool LineOutput::put_bounded(const std::string& from, std::string line) {
     auto& events = events_[from];
     // A first one is told however long it is.
     if ((events.bytes > 0 && events.bytes + line.size() > kEventBytes) ||
-        (event_bytes_ > 0 && event_bytes_ + line.size() > kAllEventBytes)) {
-        ++events.dropped;
-        return;
-    }
+        (event_bytes_ > 0 && event_bytes_ + line.size() > kAllEventBytes))
+        return false;
     events.bytes += line.size();
     event_bytes_ += line.size();
     put(std::move(line));
+    return true;
 }
 
 void LineOutput::tell_dropped(const std::string& from) {

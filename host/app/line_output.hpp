@@ -56,6 +56,8 @@ public:
     void put(std::string line);
     // `from`: whose event it is.
     void put_event(const std::string& from, std::string line);
+    // One of the same source and bounds whose sender has to know: false, it was not put.
+    bool put_bounded(const std::string& from, std::string line);
     // Says how many events of theirs were dropped since this was said last.
     void tell_dropped(const std::string& from);
 

@@ -33,6 +33,9 @@ private:
         send(std::move(answer.message));
     }
     void say(std::string message, gateway::Route) override { send(std::move(message)); }
+    bool send_question(const std::string& from, std::string message, gateway::Route) override {
+        return output_.put_bounded(from, std::move(message));
+    }
     void send_event(const std::string& from, std::string message, gateway::Route) override;
     void leave_unanswered(gateway::Route) override {}
     void send(std::string message);

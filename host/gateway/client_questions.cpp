@@ -6,12 +6,17 @@
 
 namespace patchbay::gateway {
 
-connection::Question ClientQuestions::ask(const std::string& method, std::string_view params,
+connection::Question ClientQuestions::ask(const std::string& from, const std::string& method,
+                                          std::string_view params,
                                           connection::Caller::Answer answer, Route to) {
     const auto number = ++last_;
-    waiting_.emplace(number, Waiting{std::move(answer), to});
     const auto split = protocol::split_params(params.empty() ? "{}" : params);
-    out_.say(protocol::request(number, method, split ? *split : protocol::Params{}), to);
+    if (!out_.send_question(
+            from, protocol::request(number, method, split ? *split : protocol::Params{}), to)) {
+        answer(Error{ErrorCode::Unavailable, "the client does not read what it is asked"});
+        return {};
+    }
+    waiting_.emplace(number, Waiting{std::move(answer), to});
     return {this, [withdrawn = lifetime_.guard([this, number] { withdraw(number); })](
                       void*) mutable { withdrawn(); }};
 }

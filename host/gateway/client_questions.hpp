@@ -22,8 +22,9 @@ public:
     explicit ClientQuestions(Outward& out) : out_(out) {}
 
     // Withdrawn, the client is told that its answer is wanted no more. `params`: raw; empty: none.
-    connection::Question ask(const std::string& method, std::string_view params,
-                             connection::Caller::Answer answer, Route to);
+    // `from`: the server that asks. Unavailable, at once: the client does not read.
+    connection::Question ask(const std::string& from, const std::string& method,
+                             std::string_view params, connection::Caller::Answer answer, Route to);
     // What came for one of these; of another number it is nobody's.
     void answered(std::int64_t number, Result<connection::Given> given);
 

@@ -416,7 +416,7 @@ connection::Question ClientSession::answer(const std::string& server, const std:
     if (number != 0)
         return ask_in_a_round(number, method, about.params, std::move(answer), about.key);
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))
-        return questions_.ask(method, tasks_.for_client(server, about.params),
+        return questions_.ask(server, method, tasks_.for_client(server, about.params),
                               tasks_.answer_for(about.params, std::move(answer)),
                               meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));
@@ -437,11 +437,13 @@ connection::Question ClientSession::approve(const connection::Approvable& wanted
     const bool lasts = alone_ || (request && !request->modern());
     return approvals_.approve(wanted, lasts ? Lasting::Session : Lasting::Once, std::move(decide),
                               [&](const auto& form, Answer answer) {
-                                  return ask_about(wanted.about, form, std::move(answer));
+                                  return ask_about(wanted.about, wanted.server, form,
+                                                   std::move(answer));
                               });
 }
 
 std::optional<connection::Question> ClientSession::ask_about(RequestNumber number,
+                                                             const std::string& server,
                                                              const json::object& form,
                                                              Answer answer) {
     const std::string method = "elicitation/create";
@@ -450,7 +452,8 @@ std::optional<connection::Question> ClientSession::ask_about(RequestNumber numbe
     const auto able = request->modern() ? object_of(request->meta.capabilities) : capabilities_;
     if (!can_be_asked(able, method, form)) return {};
     const auto text = json::serialize(form);
-    if (!request->modern()) return questions_.ask(method, text, std::move(answer), request->route);
+    if (!request->modern())
+        return questions_.ask(server, method, text, std::move(answer), request->route);
     if (!may_want_input(request->method)) return {};
     return ask_in_a_round(number, method, text, std::move(answer), {});
 }

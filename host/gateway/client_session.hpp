@@ -113,8 +113,8 @@ private:
     connection::Question ask_in_a_round(RequestNumber request, const std::string& method,
                                         std::string_view params, Answer answer,
                                         const std::string& key);
-    // The user of the client, about that request; nothing: it cannot be asked.
-    std::optional<connection::Question> ask_about(RequestNumber request,
+    // The user of the client, about that request to that server; nothing: it cannot be asked.
+    std::optional<connection::Question> ask_about(RequestNumber request, const std::string& server,
                                                   const boost::json::object& form, Answer answer);
     // The request of the modern era that a server asks something for.
     RequestNumber asked_for(const std::string& server, const std::string& method,

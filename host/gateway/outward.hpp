@@ -24,9 +24,12 @@ class Outward {
 public:
     // To one that came by that route.
     virtual void answer(Answer answer, Route to) = 0;
-    // What must arrive as an answer must, and is none: a question, or that it is withdrawn. A whole
-    // message, as is an event.
+    // What must arrive as an answer must, and is none: that a question is withdrawn. A whole message, as
+    // are a question and an event.
     virtual void say(std::string message, Route to) = 0;
+    // A question of a server's, `from`. False: the client does not read what it was told, and is asked
+    // nothing more; a server that asks and withdraws, and asks again, would be kept without end.
+    virtual bool send_question(const std::string& from, std::string message, Route to) = 0;
     // A notification that may be dropped while the client does not read. `from`: whose it is.
     virtual void send_event(const std::string& from, std::string message, Route to) = 0;
     // No answer will come to what came by that route: its client wants none.

@@ -144,6 +144,10 @@ void HttpClient::say(std::string message, Route to) {
     put_event(to, std::move(message), false);
 }
 
+bool HttpClient::send_question(const std::string&, std::string message, Route to) {
+    return put_event(to, std::move(message), true);
+}
+
 void HttpClient::send_event(const std::string&, std::string message, Route to) {
     put_event(to, std::move(message), true);
 }
@@ -155,18 +159,19 @@ void HttpClient::leave_unanswered(Route to) {
     settle(to);
 }
 
-void HttpClient::put_event(Route route, std::string message, bool may_be_dropped) {
+bool HttpClient::put_event(Route route, std::string message, bool may_be_dropped) {
     auto found = streams_.find(route);
     if (found == streams_.end()) found = streams_.find(0);
-    if (found == streams_.end()) return;
+    if (found == streams_.end()) return false;
     route = found->first;
     auto& stream = found->second;
     const bool crowded = stream.exchange && stream.exchange->waiting() > kEventBytes;
-    if (may_be_dropped && crowded) return;
+    if (may_be_dropped && crowded) return false;
     protocol::flatten(message);
     if (stream.exchange) begin(route, stream);
     const auto number = events_ ? events_->append(route, message) : 0;
     if (stream.exchange) write_event(stream, route, number, message);
+    return true;
 }
 
 void HttpClient::begin(Route route, Stream& stream) {

@@ -5,8 +5,8 @@
 //
 // Owns:    the session, its streams and what may be asked for again of them. Borrows the rest.
 // Threads: [loop].
-// Limits:  kEventBytes wait for a client that does not read, then notifications are dropped; answers
-//          and questions are not. A stream whose connection was lost is kept for kResumeWithin.
+// Limits:  kEventBytes wait for a client that does not read, then notifications are dropped, and it is
+//          asked nothing more; answers are not. A stream whose connection was lost is kept for kResumeWithin.
 // Source:  MCP basic/transports of each revision.
 #pragma once
 
@@ -85,13 +85,15 @@ private:
     // Outward
     void answer(Answer answer, Route to) override;
     void say(std::string message, Route to) override;
+    bool send_question(const std::string& from, std::string message, Route to) override;
     void send_event(const std::string& from, std::string message, Route to) override;
     void leave_unanswered(Route to) override;
     // WishKeeper
     void keep(const SessionWishes& wishes, std::function<void()> kept) override;
 
     void use_id(std::string id);
-    void put_event(Route route, std::string message, bool may_be_dropped);
+    // False: it was dropped.
+    bool put_event(Route route, std::string message, bool may_be_dropped);
     void write_event(Stream& stream, Route route, std::uint64_t number, const std::string& message);
     void begin(Route route, Stream& stream);
     void settle(Route route);  // all its answers are there

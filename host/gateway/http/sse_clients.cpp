@@ -76,6 +76,11 @@ private:
     // Outward
     void answer(Answer answer, Route) override { send(std::move(answer.message)); }
     void say(std::string message, Route) override { send(std::move(message)); }
+    bool send_question(const std::string&, std::string message, Route) override {
+        if (!reads()) return false;
+        send(std::move(message));
+        return true;
+    }
     void send_event(const std::string&, std::string message, Route) override {
         if (reads()) send(std::move(message));
     }

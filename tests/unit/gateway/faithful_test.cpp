@@ -310,6 +310,10 @@ protected:
 private:
     void answer(Answer answer, Route) override { sent_.push_back(std::move(answer.message)); }
     void say(std::string message, Route) override { sent_.push_back(std::move(message)); }
+    bool send_question(const std::string&, std::string message, Route to) override {
+        say(std::move(message), to);
+        return true;
+    }
     void send_event(const std::string&, std::string message, Route) override {
         sent_.push_back(std::move(message));
     }

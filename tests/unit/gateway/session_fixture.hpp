@@ -126,6 +126,7 @@ protected:
     View view;  // of the session to come
     std::optional<TaskClaims> task_claims;
     Conversations* conversations = nullptr;
+    bool client_reads = true;
     std::vector<json::object> sent;
     int call_id = 0;
     std::optional<ClientSession> session_;
@@ -133,6 +134,10 @@ protected:
 private:
     void answer(Answer answer, Route) override { send(std::move(answer.message)); }
     void say(std::string message, Route) override { send(std::move(message)); }
+    bool send_question(const std::string&, std::string message, Route) override {
+        if (client_reads) send(std::move(message));
+        return client_reads;
+    }
     void send_event(const std::string&, std::string message, Route) override {
         send(std::move(message));
     }

@@ -218,6 +218,25 @@ TEST_F(SessionTest, ALevelReachesTheServersThatLogAndWhoeverJoins) {
     EXPECT_EQ(at(ask(4, "logging/setLevel", {{"level", "loud"}}), "/error/code"), -32602);
 }
 
+TEST_F(SessionTest, AClientThatDoesNotReadIsAskedNothingAndItsServerHearsSo) {
+    be_asked_in_the_middle();
+    greet({{"elicitation", json::object()}});
+    client_reads = false;
+    say(2, "tools/call", kCall);
+    const auto refused = [&] {
+        for (const auto& message : servers.at("git").received)
+            if (message.contains("error") && message.at("id") == "q") return true;
+        return false;
+    };
+    EXPECT_TRUE(wait(refused));
+    servers.at("git").say(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}})");
+    servers.at("git").answer(call_id, R"({"content":[]})");
+    EXPECT_EQ(at(answer_to(2), "/result/content"), json::array());
+    EXPECT_THAT(told("elicitation/create"), IsEmpty());
+    EXPECT_THAT(told("notifications/cancelled"), IsEmpty()) << "of a question that it never got";
+}
+
 TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
     be_asked_in_the_middle();
     const auto wanted = ask_modern(1, "tools/call", kCall);
