@@ -202,6 +202,23 @@ struct HostSettings {  // [host]
     bool stdio_sharing = false;
 };
 
+// Where `patchbay serve` listens and who may come in, by the names of its options (--oauth-issuer is
+// oauth_issuer). An empty text is as good as none.
+struct ListenerSettings {
+    std::string http;           // where; empty: over stdio
+    bool sse = false;           // the older transport beside it
+    std::string auth = "auto";  // "none", "token"; "auto": none on loopback, token elsewhere
+    std::string public_url;     // of the endpoint, as clients know it
+    std::vector<std::string> allow_host;    // other names that clients call it by
+    std::string tls_cert, tls_key;          // files; both or neither
+    bool allow_plain = false;               // beyond this machine without TLS
+    std::vector<std::string> oauth_issuer;  // authorization servers; none: no OAuth
+    std::vector<std::string> oauth_scope;   // that a token of theirs needs
+    std::string oauth_audience;             // of their tokens; empty: the endpoint's URL
+    std::string oauth_keys;  // URL or file of the one issuer's; empty: found by its metadata
+    std::string metrics;     // where else /metrics and /healthz are
+};
+
 struct GatewaySettings {  // [gateway]: the host as a server of others
     // Who approves what a client of `serve` calls where nobody wrote a level: "client" (default: it
     // asks its own user before it calls), "ask" (we do, in its window), "rules" (nobody; a rule has
@@ -209,6 +226,10 @@ struct GatewaySettings {  // [gateway]: the host as a server of others
     std::string approvals = "client";
     std::chrono::milliseconds first_list{1'000};  // that the first list waits for servers; 0: not
     bool host_tools = false;                      // tools of the host itself, beside the servers'
+    ListenerSettings listener;
+    // Not empty: what cannot be read, with its place. It may have been meant to keep somebody out, so
+    // nobody is let in until it is mended.
+    std::string fault = {};
 };
 
 // [agents.NAME]: what a client that comes as this agent is shown. It narrows, and allows nothing.
@@ -220,6 +241,8 @@ struct Agent {
     std::optional<std::vector<std::string>> tools;    // patterns as in Permissions; absent: all
     std::string description;
     std::string fault;  // not empty: why it cannot be used; what it would hide is not known
+    // Where each of `servers` and of `tools` was written; of several places the first.
+    std::map<std::string, Place> server_places = {}, tool_places = {};
 };
 
 struct Config {

@@ -210,6 +210,12 @@ private:
             return close_for(member, text);  // most likely rules that would forbid something
         if (nearly_servers(member.key) && misnamed_servers(member, text)) return;
         if (of_another_program()) return;
+        // Who may come in may stand there.
+        if (!core::nearest(member.key, {"gateway"}).empty()) {
+            note(Severity::Warning, member.mark, text);
+            member.key = "gateway";
+            return close_table(member);
+        }
         const auto& value = member.value;
         const bool server = value.is(Node::Kind::Map) && defines_connection(value);
         if (may_forbid(member)) {
@@ -230,7 +236,7 @@ private:
     void close_for(Member& member, const std::string& text) {
         note(Severity::Error, member.mark, text);
         member.key = "permissions";
-        close_permissions(member);
+        close_if_it_bars(member);
     }
 
     // `[server.x]`: x goes down with the rules that were meant for it. False: there are none.
@@ -325,29 +331,32 @@ private:
             if (member.key == "bundles") return;
             misshapen(member.value.mark,
                       member.key + ": expected a table, found " + name_of(member.value.kind));
-            return close_permissions(member);
+            return close_if_it_bars(member);
         }
         if (const auto* found = too_long(member.value)) {
             misshapen(found->mark,
                       member.key + ": more than 4096 values in one list or table, the limit");
-            return close_permissions(member);
+            return close_if_it_bars(member);
         }
         for (auto& other : out_.tables) {
             if (other.key != member.key) continue;
             misshapen(member.mark, "policy and permissions are one table; keep one of them");
-            return close_permissions(other);
+            return close_if_it_bars(other);
         }
         out_.tables.push_back(std::move(member));
     }
 
     // Rules that cannot be read must not end up as no rules: merge refuses what is no table, and with
-    // it every tool.
-    void close_permissions(Member& member) {
-        if (member.key != "permissions") return;
+    // it every tool, or everybody who comes to the gateway.
+    void close_if_it_bars(Member& member) {
+        if (member.key == "permissions" || member.key == "gateway") close_table(member);
+    }
+
+    void close_table(Member& member) {
         member.value = Node();  // no table
         member.value.mark = member.mark;
         const auto known = std::find_if(out_.tables.begin(), out_.tables.end(),
-                                        [](const auto& t) { return t.key == "permissions"; });
+                                        [&](const auto& t) { return t.key == member.key; });
         if (known == out_.tables.end())
             out_.tables.push_back(std::move(member));
         else if (&*known != &member)

@@ -104,6 +104,8 @@ private:
         return true;
     }
 
+    // Every value takes a Node of more than a hundred bytes: the bound on their number, not that of the file,
+    // is what bounds the memory of `[[],[],...`.
     bool value(Node& out, std::size_t depth) {
         out.mark = mark();
         if (++nodes_ > bounds_.nodes) {
@@ -154,6 +156,7 @@ private:
             Member member;
             member.mark = mark();
             if (!string(member.key)) return false;
+            // Of two equal keys readers disagree which one counts: a rule in the other would be lost.
             if (const auto [it, fresh] = seen.try_emplace(member.key, member.mark); !fresh) {
                 problem_ = given_twice(member.key, it->second, member.mark);
                 return false;
@@ -258,6 +261,7 @@ private:
     bool unicode(std::string& out) {
         unsigned code = 0;
         if (!hex(code)) return false;
+        // Words and paths become C strings further on, where it would be their end.
         if (code == 0) return fail("a NUL character in a string");
         if (code >= 0xdc00 && code < 0xe000) return fail("half of a surrogate pair");
         if (code >= 0xd800 && code < 0xdc00) {
@@ -272,6 +276,7 @@ private:
         return true;
     }
 
+    // from_chars takes more than JSON has, as "1." and "01".
     // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
     static bool well_formed(std::string_view text) {
         const auto skip_digits = [&] {

@@ -47,6 +47,36 @@ void anchor_roots(Config& config, const Environment& environment) {
     }
 }
 
+// A file that [gateway] names by a relative path is beside the file that names it too. What has a
+// scheme is no file, but for the socket of `unix:`.
+void anchor_gateway(Config& config, const Environment& environment) {
+    constexpr std::string_view kUnix = "unix:";
+    auto& listener = config.gateway.listener;
+    const auto anchor = [&](std::string_view key, std::string& path) {
+        const auto* place = config.find_origin(std::string("gateway.") + std::string(key));
+        if (!place || path.empty() || path.starts_with('/')) return;
+        if (path.starts_with("~/")) {
+            path = environment.home + path.substr(1);
+            return;
+        }
+        if (!place->file.starts_with('/')) return;
+        const auto folder = place->file.substr(0, place->file.rfind('/'));
+        path = (std::filesystem::path(folder) / path).lexically_normal().string();
+    };
+    const auto anchor_socket = [&](std::string_view key, std::string& address) {
+        if (!address.starts_with(kUnix)) return;
+        auto path = address.substr(kUnix.size());
+        anchor(key, path);
+        address = std::string(kUnix) + path;
+    };
+    anchor("tls_cert", listener.tls_cert);
+    anchor("tls_key", listener.tls_key);
+    if (listener.oauth_keys.find("://") == std::string::npos)
+        anchor("oauth_keys", listener.oauth_keys);
+    anchor_socket("http", listener.http);
+    anchor_socket("metrics", listener.metrics);
+}
+
 }  // namespace
 
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins,
@@ -61,6 +91,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
     anchor_roots(loaded.config, environment);
+    anchor_gateway(loaded.config, environment);
     if (sources.closed_by.empty())
         for (const auto& each : sources.candidates)
             if (each.found == Candidate::Found::Ignored)

@@ -1,10 +1,13 @@
 #include "config/merge.hpp"
 
+#include "config/agents.hpp"
 #include "config/approval.hpp"
 #include "config/compile.hpp"
 #include "config/ids.hpp"
 #include "config/keys.hpp"
+#include "config/permission_lists.hpp"
 #include "config/rules.hpp"
+#include "config/stray_switches.hpp"
 #include "core/spelling.hpp"
 #include "core/text.hpp"
 
@@ -17,8 +20,6 @@
 namespace patchbay::config {
 
 namespace {
-
-constexpr std::size_t kLeastToMisspell = 4;  // letters: of fewer all names are near each other
 
 bool same_strength(const Source& a, const Source& b) {
     return a.scope == b.scope && a.rank == b.rank;
@@ -48,7 +49,10 @@ public:
                       std::back_inserter(config_.diagnostics));
         }
         for (const auto& fragment : fragments) {
-            if (fragment.broken) close(to_string(fragment.source.place({})) + " is broken");
+            if (fragment.broken) {
+                close(to_string(fragment.source.place({})) + " is broken");
+                close_gateway(fragment.source, {}, " is broken");
+            }
             for (const auto& entry : fragment.servers) {
                 note_name(entry, fragment.source);
                 settle(entry, fragment.source);
@@ -75,11 +79,14 @@ public:
             if (server) config_.servers.push_back(std::move(*server));
         }
         for (auto& server : config_.servers) pass_on(server);
-        settle_agents(defined);
+        for (auto& [name, agent] : agents_) {
+            tell_strange_servers(agent, defined, hints_, config_.diagnostics);
+            config_.agents.push_back(std::move(agent));
+        }
         for (const auto& fragment : fragments) withhold_auth(fragment);
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
                   [](const auto& a, const auto& b) { return a.id < b.id; });
-        tell_empty_deny();
+        if (empty_deny_) tell_empty_deny(*empty_deny_, config_.permissions, config_.diagnostics);
         if (!config_.permissions.closed.empty()) config_.permissions.allow.emplace();
         if (denied_by_) deny_all(config_, *denied_by_);
         config_.origins.assign(std::make_move_iterator(origins_.begin()),
@@ -158,6 +165,14 @@ private:
     void close(const std::string& why) {
         auto& closed = config_.permissions.closed;
         if (closed.empty()) closed = why + ", and what it forbids is unknown; mend it";
+    }
+
+    // Nor is it a reason to let anybody in who may have been meant to be kept out. A checkout has no
+    // say in that.
+    void close_gateway(const Source& source, Mark mark, const std::string& why) {
+        if (from_project(source.scope) || source.scope == Scope::Plugin) return;
+        if (config_.gateway.fault.empty())
+            config_.gateway.fault = to_string(source.place(mark)) + why;
     }
 
     // What is noted next is why.
@@ -247,6 +262,8 @@ private:
         Config permissions;  // merged by rules of their own
         if (table.key == "permissions" && !table.value.is(Node::Kind::Map))
             broken_permissions_ = true;
+        if (table.key == "gateway" && !table.value.is(Node::Kind::Map))
+            close_gateway(source, table.mark, " cannot be read as [gateway]");
         for (const auto& member : table.value.members) {
             const auto known = table_keys();
             const auto key = std::find_if(known.begin(), known.end(), [&](const TableKey& k) {
@@ -258,7 +275,7 @@ private:
                 take_key(*key, member, source, table.key == "permissions" ? permissions : config_);
             }
         }
-        if (table.key == "permissions") narrow(permissions.permissions, table, source);
+        if (table.key == "permissions") take_permissions(permissions.permissions, table, source);
     }
 
     void take_key(const TableKey& key, const Member& member, const Source& source, Config& into) {
@@ -268,10 +285,12 @@ private:
                         name + ": not allowed in a " + name_of(source.scope) +
                             " file; write it to your user config");
         }
-        // Permissions are not for the first who speaks: narrow() joins them.
+        // Permissions are not for the first who speaks: join_permissions() joins them.
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
             if (key.table == "permissions") broken_permissions_ = true;
+            if (key.table == "gateway")
+                close_gateway(source, member.value.mark, ": " + name + ": " + wrong);
             forbid_all_of(source);
             return note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
         }
@@ -311,10 +330,11 @@ private:
         else if (rule)
             close(to_string(source.place(member.mark)) + " may be a rule that nothing reads");
         forbid_all_of(source);
+        auto text = "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key +
+                    "]" + core::did_you_mean(member.key, names, hints_);
+        if (table.key == "gateway") close_gateway(source, member.mark, ": " + text);
         note(rule || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
-             source.place(member.mark),
-             "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
-                 core::did_you_mean(member.key, names, hints_));
+             source.place(member.mark), std::move(text));
     }
 
     void take_auth(const Member& table, const Fragment& fragment) {
@@ -353,121 +373,29 @@ private:
                 continue;
             }
             if (!speaks_first(name, source, member.mark)) continue;
-            agents_[member.key] = read_agent(member, source);
+            auto& told = config_.diagnostics;
+            const auto before = static_cast<std::ptrdiff_t>(told.size());
+            agents_[member.key] = read_agent(member, source, hints_, told);
+            const auto wrong =
+                std::find_if(told.begin() + before, told.end(),
+                             [](const auto& each) { return each.severity == Severity::Error; });
+            if (wrong != told.end() && source.scope == Scope::Enterprise && !denied_by_)
+                denied_by_ = static_cast<std::size_t>(wrong - told.begin());
             origins_[name] = source.place(member.mark);
         }
     }
 
-    // What makes no sense may have been meant to hide something: then nothing is shown to that agent.
-    Agent read_agent(const Member& member, const Source& source) {
-        Agent agent{member.key, source.place(member.mark), true, {}, {}, {}, {}};
-        const auto wrong = [&](Mark mark, const std::string& text) {
-            forbid_all_of(source);
-            note(Severity::Error, source.place(mark), "agents." + agent.name + text);
-            if (agent.fault.empty()) agent.fault = to_string(source.place(mark)) + text;
-        };
-        if (!member.value.is(Node::Kind::Map)) {
-            wrong(member.value.mark,
-                  std::string(": expected a table, found ") + name_of(member.value.kind));
-            return agent;
-        }
-        std::vector<std::string> names;
-        for (const auto& key : agent_keys()) names.emplace_back(key.name);
-        for (const auto& each : member.value.members) {
-            const auto known = agent_keys();
-            const auto key = std::find_if(known.begin(), known.end(),
-                                          [&](const auto& k) { return k.name == each.key; });
-            if (key != known.end()) {
-                if (const auto text = key->take(agent, each.value); !text.empty())
-                    wrong(each.value.mark, "." + each.key + ": " + text);
-                continue;
-            }
-            const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +
-                              core::did_you_mean(each.key, names, hints_);
-            if (may_hide(each) || source.scope == Scope::Enterprise || source.is_flag())
-                wrong(each.mark, text);
-            else
-                note(Severity::Warning, source.place(each.mark), "agents." + agent.name + text);
-        }
-        return agent;
-    }
-
-    // Nearly the name of a list of ours, or a rule.
-    static bool may_hide(const Member& member) {
-        const bool list = member.value.is(Node::Kind::List) || member.value.is(Node::Kind::Map);
-        return may_forbid(member) ||
-               (list && !core::nearest(member.key, {"servers", "tools"}).empty());
-    }
-
-    // A server that is not there is shown to nobody, which is safe and seldom meant.
-    void settle_agents(const std::vector<std::string>& defined) {
-        for (auto& [name, agent] : agents_) {
-            for (const auto& id : agent.servers.value_or(std::vector<std::string>())) {
-                if (std::find(defined.begin(), defined.end(), id) != defined.end()) continue;
-                note(Severity::Warning, agent.place,
-                     "agents." + name + ".servers: no server \"" + core::printable(id, 80) +
-                         "\" is configured" + core::did_you_mean(id, defined, hints_));
-            }
-            config_.agents.push_back(std::move(agent));
-        }
-    }
-
-    void narrow(const Permissions& said, const Member& table, const Source& source) {
-        auto& now = config_.permissions;
+    void take_permissions(const Permissions& said, const Member& table, const Source& source) {
         if (std::exchange(broken_permissions_, false)) {
             forbid_all_of(source);
             close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
             return note(Severity::Error, source.place(table.mark),
                         "permissions: no tool is allowed until this is mended");
         }
-        const auto remember = [&](const char* key, std::map<std::string, Place>& places) {
-            const auto* list = table.value.find(key);
-            if (!list) return;
-            for (const auto& item : list->items) places[item.text] = source.place(item.mark);
-        };
-        remember("deny", now.deny_places);
-        remember("allow", now.allow_places);
-        for (const auto& pattern : said.deny) {
-            if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
-                now.deny.push_back(pattern);
-        }
         if (const auto* denied = table.value.find("deny");
             denied && said.deny.empty() && source.scope == Scope::Session)
             empty_deny_ = source.place(denied->mark);
-        const auto* written = table.value.find("allow");
-        if (!said.allow || !written) return;
-        if (said.allow->empty()) {
-            note(Severity::Error, source.place(written->mark),
-                 "permissions.allow is empty, which allows nothing; name tools, or leave the key "
-                 "out");
-        }
-        if (from_project(source.scope) && !now.allow && !said.allow->empty()) {
-            return note(Severity::Error, source.place(written->mark),
-                        std::string("permissions.allow: a ") + name_of(source.scope) +
-                            " file may narrow an allow list, not grant one; write it to your user "
-                            "config");
-        }
-        // A user's stronger list replaces the weaker one, both are theirs; a checkout and an
-        // enterprise only narrow what is there.
-        const bool ceiling = from_project(source.scope) || source.scope == Scope::Enterprise;
-        if (!ceiling) now.allow_lists.clear();
-        const auto first = written->items.empty() ? written->mark : written->items.front().mark;
-        now.allow_lists.push_back({*said.allow, source.place(first)});
-        now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
-    }
-
-    // Lists add up: an empty one that was named for this run looks as if it lifted the others.
-    void tell_empty_deny() {
-        const auto& places = config_.permissions.deny_places;
-        if (!empty_deny_ || places.empty()) return;
-        const auto strongest = std::max_element(
-            places.begin(), places.end(),
-            [](const auto& a, const auto& b) { return a.second.scope < b.second.scope; });
-        const auto& place = strongest->second;
-        note(Severity::Warning, *empty_deny_,
-             "permissions.deny: an empty list lifts nothing, since lists add up: what " +
-                 to_string(place) + " denies stays denied" +
-                 (place.scope == Scope::Enterprise ? "; ask your administrator" : ""));
+        join_permissions(config_.permissions, said, table, source, config_.diagnostics);
     }
 
     const MergeDefaults& defaults_;
@@ -482,54 +410,6 @@ private:
     std::optional<Place> empty_deny_;                             // of the session, the strongest
     std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is
 };
-
-// With all of them, however many there are: else names that one file brings would void what another
-// one says. How many names a file compares is bounded where it is read.
-std::set<std::string> servers_named(const std::vector<std::string>& written,
-                                    const std::map<std::string, std::set<std::string>>& ids) {
-    std::set<std::string> meant;
-    for (const auto& name : written) {
-        if (const auto same = ids.find(core::lower(name)); same != ids.end())
-            meant.insert(same->second.begin(), same->second.end());
-        if (name.size() < kLeastToMisspell) continue;
-        const core::Spelling spelling(name);
-        for (const auto& [other, of_it] : ids)
-            if (spelling.distance(other)) meant.insert(of_it.begin(), of_it.end());
-    }
-    return meant;
-}
-
-// A stray switch that names a server, nearly too, by its id or as it is written, takes that server
-// down: as an overlay that cannot be understood. Of all else it is only told.
-void settle_stray_switches(std::vector<Fragment>& fragments) {
-    if (std::all_of(fragments.begin(), fragments.end(),
-                    [](const auto& f) { return f.stray_switches.empty(); }))
-        return;
-    std::map<std::string, std::set<std::string>> ids;  // by their names, lower case
-    for (const auto& fragment : fragments) {
-        for (const auto& entry : fragment.servers) {
-            ids[core::lower(entry.id)].insert(entry.id);
-            if (!entry.written.empty()) ids[core::lower(entry.written)].insert(entry.id);
-        }
-    }
-    for (auto& fragment : fragments) {
-        std::set<std::string> off;  // by a switch of this file: one is enough
-        for (const auto& stray : fragment.stray_switches) {
-            const auto meant = servers_named(stray.names, ids);
-            for (const auto& id : meant) {
-                if (!off.insert(id).second) continue;
-                fragment.servers.push_back({id, stray.mark, Node::of_map(stray.mark),
-                                            stray.text + "; it may be meant to turn this off"});
-            }
-            if (meant.empty())
-                fragment.diagnostics.push_back(
-                    {fragment.source.is_flag() ? Severity::Error : Severity::Warning,
-                     fragment.source.place(stray.mark),
-                     stray.text,
-                     {}});
-        }
-    }
-}
 
 Config denied(std::vector<Fragment> enterprise) {
     Config config;
@@ -570,27 +450,6 @@ bool exclusive(const std::vector<Fragment>& enterprise) {
         if (fragment.exclusive == false) opened = true;
     }
     return !enterprise.empty() && !opened;
-}
-
-std::vector<std::string> intersection(const std::vector<std::string>& a,
-                                      const std::vector<std::string>& b) {
-    const auto covers = [](const std::string& wide, const std::string& narrow) {
-        if (!wide.ends_with('*')) return wide == narrow;
-        return narrow.starts_with(std::string_view(wide).substr(0, wide.size() - 1));
-    };
-    std::vector<std::string> both;
-    const auto add = [&](const std::string& pattern) {
-        if (std::find(both.begin(), both.end(), pattern) == both.end()) both.push_back(pattern);
-    };
-    for (const auto& x : a) {
-        for (const auto& y : b) {
-            if (covers(x, y))
-                add(y);
-            else if (covers(y, x))
-                add(x);
-        }
-    }
-    return both;
 }
 
 Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {

@@ -34,8 +34,4 @@ std::string wrong_source(const std::vector<Diagnostic>& diagnostics);
 // Whether these fragments, of enterprise files alone, leave no room for other sources.
 bool exclusive(const std::vector<Fragment>& enterprise);
 
-// The names that both lists of patterns allow.
-std::vector<std::string> intersection(const std::vector<std::string>& a,
-                                      const std::vector<std::string>& b);
-
 }  // namespace patchbay::config

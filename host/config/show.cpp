@@ -152,6 +152,28 @@ json::object to_json(const Agent& agent) {
     return out;
 }
 
+// None of it is a secret by its name: keys are named by their files, and an address has no password.
+json::object gateway_json(const GatewaySettings& gateway) {
+    const auto& listener = gateway.listener;
+    const auto shown = [](const std::string& text) { return hide(json::value(text)); };
+    return {{"approvals", gateway.approvals},
+            {"first_list_ms", gateway.first_list.count()},
+            {"host_tools", gateway.host_tools},
+            {"http", shown(listener.http)},
+            {"sse", listener.sse},
+            {"auth", listener.auth},
+            {"public_url", shown(listener.public_url)},
+            {"allow_host", texts(listener.allow_host)},
+            {"tls_cert", listener.tls_cert},
+            {"tls_key", listener.tls_key},
+            {"allow_plain", listener.allow_plain},
+            {"oauth_issuer", texts(listener.oauth_issuer)},
+            {"oauth_scope", texts(listener.oauth_scope)},
+            {"oauth_audience", shown(listener.oauth_audience)},
+            {"oauth_keys", json::string(hide_in_url(listener.oauth_keys))},
+            {"metrics", shown(listener.metrics)}};
+}
+
 json::object permissions_json(const Permissions& permissions) {
     json::object out;
     // Without a list nothing is barred, by an empty one everything.
@@ -217,9 +239,7 @@ json::value to_json(const Config& config, bool with_origins) {
     out["limits"] = limits_json(config.limits);
     out["host"] = json::object{{"spin_us", config.host.spin.count()},
                                {"stdio_sharing", config.host.stdio_sharing}};
-    out["gateway"] = json::object{{"approvals", config.gateway.approvals},
-                                  {"first_list_ms", config.gateway.first_list.count()},
-                                  {"host_tools", config.gateway.host_tools}};
+    out["gateway"] = gateway_json(config.gateway);
     auto& agents = out["agents"].emplace_object();
     for (const auto& agent : config.agents) agents[agent.name] = to_json(agent);
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},

@@ -48,6 +48,7 @@ bool is_yaml_plain(std::string_view text, std::string_view letters) {
     return true;
 }
 
+// What is not plain is JSON: every YAML reader takes that, whatever it thinks of its own quoting.
 std::string yaml_plain(const json::value& value) {
     if (const auto* text = value.if_string(); text && is_yaml_plain(*text, "_./+-"))
         return std::string(*text);
@@ -82,6 +83,8 @@ std::string json_inline(const json::value& value, std::string_view colon, std::s
            "}";
 }
 
+// Lists of words stay on a line, as people write arguments; all else has a line of its own, so that who
+// compares two versions sees which member has changed.
 std::string json_block(const json::value& value, const Layout& layout) {
     const auto inner = deeper(layout);
     const auto line = layout.newline + inner.indent;
@@ -104,6 +107,8 @@ std::string toml_key(std::string_view key) {
     return !key.empty() && all_of(key, "_-") ? std::string(key) : json_text(key);
 }
 
+// Inline tables stand on one line by TOML's own rule. No null comes here: TOML has none, and no entry of
+// ours says one.
 std::string toml_inline(const json::value& value) {
     if (const auto* list = value.if_array()) return "[" + joined(*list, ", ", toml_inline) + "]";
     const auto* table = value.if_object();

@@ -94,8 +94,9 @@ TEST(ConfigAgents, AServerThatIsNotThereIsToldWithTheNearest) {
     const auto config =
         merged(Scope::User, "[servers.git]\ncommand = 'git'\n[agents.x]\nservers = ['gti']\n");
     EXPECT_THAT(all(config.diagnostics),
-                HasSubstr("agents.x.servers: no server \"gti\" is configured; did you mean "
-                          "\"git\"?"));
+                HasSubstr("user config user.toml:4:12: agents.x.servers: no server \"gti\" is "
+                          "configured; did you mean \"git\"?"))
+        << "at its own line, though the table stands above";
     EXPECT_EQ(config.agents[0].fault, "");
 }
 

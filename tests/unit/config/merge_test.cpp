@@ -1,5 +1,6 @@
 #include "config/merge.hpp"
 
+#include "config/permission_lists.hpp"
 #include "core/spelling.hpp"
 #include "support.hpp"
 
