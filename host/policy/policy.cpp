@@ -234,10 +234,20 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
                                                        : "them: " + of_the_rest);
     };
     if (verdict.decision == Decision::Allow) return {};
-    if (verdict.decision == Decision::Ask)
-        return asked_for + (of_a_tool ? " needs" : " need") + " approval" +
-               (verdict.rule ? at(*verdict.rule) : "") + " and nobody is there to give it" +
-               advice("\"" + name + "\" in [permissions] allow, beside all else that is allowed");
+    if (verdict.decision == Decision::Ask) {
+        const auto needs = asked_for + (of_a_tool ? " needs" : " need") + " approval" +
+                           (verdict.rule ? at(*verdict.rule) : "") +
+                           " and nobody is there to give it";
+        const bool has_level = verdict.rule && verdict.rule->kind == Rule::Kind::Level;
+        const auto place = has_level ? verdict.rule->place : std::nullopt;
+        if (place && place->scope == config::Scope::Enterprise)
+            return needs + "; ask your administrator";
+        // A level that stands already has to go: a weaker file's would change nothing.
+        return needs +
+               advice("[permissions] allow = [\"" + name +
+                      "\"], beside all else that may be used: such a list denies the rest") +
+               (has_level ? ", in place of the level there" : "");
+    }
     const auto& rule = *verdict.rule;
     const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
     // What is added to one's own files would change nothing.

@@ -53,6 +53,20 @@ public:
             for (const auto& pattern : *permissions.allow)
                 check("permissions.allow", pattern, permissions.allow_places,
                       {readings_.of_allow(pattern), {}, {}});
+        for (const auto& agent : config_.agents)
+            if (agent.enabled && agent.tools)
+                check_shown("agents." + agent.name + ".tools", *agent.tools, agent.tool_places);
+        return end();
+    }
+
+    std::vector<Diagnostic> run(const std::string& option,
+                                const std::vector<std::string>& patterns) {
+        check_shown({}, patterns, {}, {config::Scope::Session, option, 0, 0});
+        return end();
+    }
+
+private:
+    std::vector<Diagnostic> end() {
         if (full()) {
             auto& rest = found_.emplace_back();
             rest.severity = Severity::Warning;
@@ -61,7 +75,25 @@ public:
         return std::move(found_);
     }
 
-private:
+    // These are read as they stand: they show, and have no other names for what they hide.
+    void check_shown(const std::string& key, const std::vector<std::string>& patterns,
+                     const std::map<std::string, Place>& places, const Place& otherwise = {}) {
+        for (const auto& pattern : patterns) {
+            if (full()) return;
+            auto why = fault_of(pattern);
+            // A rule may be for a server that is elsewhere; what is shown is shown here.
+            if (why.empty() && names_a_stranger(pattern))
+                why = "concerns no server that is configured";
+            if (why.empty()) continue;
+            const auto place = places.find(pattern);
+            found_.push_back({Severity::Warning,
+                              place == places.end() ? otherwise : place->second,
+                              key + (key.empty() ? "\"" : ": \"") + core::printable(pattern, 80) +
+                                  "\" shows nothing: it " + why,
+                              {}});
+        }
+    }
+
     bool full() const { return found_.size() >= kMostWarnings; }
 
     void check(const config::Server& server) {
@@ -263,6 +295,13 @@ private:
         return is_configured(id) ? std::string() : near(id);
     }
 
+    bool names_a_stranger(std::string_view pattern) const {
+        if (!pattern.starts_with(kPublicPrefix)) return false;
+        const auto rest = pattern.substr(kPublicPrefix.size());
+        const auto end = rest.find("__");
+        return end != std::string_view::npos && !is_configured(rest.substr(0, end));
+    }
+
     bool is_configured(std::string_view id) const {
         return std::find(configured_.begin(), configured_.end(), id) != configured_.end();
     }
@@ -287,6 +326,12 @@ private:
 
 std::vector<Diagnostic> unmatched_rules(const config::Config& config, const KnownTools& known) {
     return Search(config, known).run();
+}
+
+std::vector<Diagnostic> unmatched_patterns(const config::Config& config, const KnownTools& known,
+                                           const std::string& option,
+                                           const std::vector<std::string>& patterns) {
+    return Search(config, known).run(option, patterns);
 }
 
 }  // namespace patchbay::policy

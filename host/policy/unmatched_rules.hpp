@@ -14,8 +14,14 @@ namespace patchbay::policy {
 // Raw names of all tools of each server whose list is known and whole.
 using KnownTools = std::map<std::string, std::vector<std::string>>;
 
-// With nobody known: those that no server's list could make meaningful.
+// With nobody known: those that no server's list could make meaningful. Of [permissions], of servers and
+// of what agents are shown.
 std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
                                                 const KnownTools& known);
+// The same of patterns by which a client is shown tools, said by `option`.
+std::vector<config::Diagnostic> unmatched_patterns(const config::Config& config,
+                                                   const KnownTools& known,
+                                                   const std::string& option,
+                                                   const std::vector<std::string>& patterns);
 
 }  // namespace patchbay::policy

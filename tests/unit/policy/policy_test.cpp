@@ -52,6 +52,22 @@ TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
     EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", core::Trust::NeedsApproval).allowed);
 }
 
+TEST(Policy, WhereALevelAsksForApprovalItIsTheOneToBeChanged) {
+    auto server = server_named("s");
+    server.tools = {{"a", Level::RequireApproval}};
+    server.rules["tools.a"] = {config::Scope::User, "c.toml", 7, 1};
+    const auto reason = [&] { return judge({}, server, "a", core::Trust::NeedsApproval).reason; };
+    EXPECT_EQ(reason(),
+              "mcp__s__a needs approval (user config c.toml:7:1) and nobody is there to give it; "
+              "to allow it: [servers.s.tools] a = \"allow-always\", in place of the level there");
+    server.rules["tools.a"].scope = config::Scope::Enterprise;
+    EXPECT_THAT(reason(),
+                ::testing::EndsWith("nobody is there to give it; ask your administrator"));
+    server.tools.clear();
+    server.enabled_tools = {{"a"}};
+    EXPECT_THAT(reason(), ::testing::EndsWith("[servers.s.tools] a = \"allow-always\""));
+}
+
 TEST(Policy, OfALongToolNameItsAdviceTellsSoMuchAndNoMore) {
     const auto server = server_named("s");
     const std::string tool = "." + std::string(1'000, 'Q');
@@ -161,7 +177,7 @@ TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
               "resources of server \"s\" are denied, as no pattern of [permissions] allow matches "
               "\"mcp__s__\"; add that to it");
     EXPECT_THAT(reason({}, core::Trust::NeedsApproval),
-                HasSubstr("\"mcp__s__\" in [permissions] allow, beside all else"));
+                HasSubstr("[permissions] allow = [\"mcp__s__\"], beside all else"));
     EXPECT_EQ(
         judge({{}, {"mcp__s__*"}}, server, {core::Trust::Approves, {}, "", "mcp__s__a"}).reason,
         "mcp__s__a is denied by [permissions] deny = \"mcp__s__*\"")

@@ -236,5 +236,40 @@ TEST_F(UnmatchedRules, ANameThatWasCutOrHashedIsMatchedAsItIsCalled) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_F(UnmatchedRules, WhatAnAgentOrAClientIsShownByPatternsThatMatchNothingIsToldToo) {
+    config::Agent agent;
+    agent.name = "x";
+    agent.tools = {"mcp__git__*", "mcp__git__lgo", "mcp__gti__*", "log", "mcp__git__", "mcp__*"};
+    agent.tool_places = {{"mcp__git__lgo", {config::Scope::User, "u.toml", 4, 3}},
+                         {"mcp__gti__*", {config::Scope::User, "u.toml", 5, 3}},
+                         {"log", {config::Scope::User, "u.toml", 6, 3}}};
+    config.agents = {agent};
+    const std::string key = ": agents.x.tools: ";
+    EXPECT_THAT(
+        found(),
+        ElementsAre(
+            "user config u.toml:4:3" + key +
+                "\"mcp__git__lgo\" shows nothing: it matches no tool of server \"git\"; did you "
+                "mean \"mcp__git__log\"?",
+            "user config u.toml:5:3" + key +
+                "\"mcp__gti__*\" shows nothing: it concerns no server that is configured; did "
+                "you mean \"git\"?",
+            ::testing::StartsWith(
+                "user config u.toml:6:3" + key +
+                "\"log\" shows nothing: it can match no tool: public names are")));
+    known.clear();
+    EXPECT_EQ(found().size(), 2u) << "nothing is known of git yet";
+    config.agents[0].enabled = false;
+    EXPECT_THAT(found(), IsEmpty());
+    const auto typed = unmatched_patterns(config, known, "--tools",
+                                          {"mcp__git__lgo", "mcp__gti__*", "mcp__zzz__x"});
+    ASSERT_EQ(typed.size(), 2u);
+    EXPECT_EQ(typed[1].message,
+              "\"mcp__zzz__x\" shows nothing: it concerns no server that is configured");
+    EXPECT_EQ(to_string(typed[0].place), "session config --tools");
+    EXPECT_THAT(typed[0].message,
+                ::testing::StartsWith("\"mcp__gti__*\" shows nothing: it concerns no server"));
+}
+
 }  // namespace
 }  // namespace patchbay::policy
