@@ -19,12 +19,12 @@ Result<std::unique_ptr<Entrance>> Entrance::open(Host& host, const HttpTerms& te
                                                  std::function<void(const std::string&)> gone) {
     std::unique_ptr<Entrance> made(new Entrance(host, everybody));
     // First: the refusals of both say where a token is to be had.
-    if (!terms.issuers.empty())
+    if (!terms.said.oauth_issuer.empty())
         if (auto taken = made->take_access_tokens(terms, url); !taken)
-            return within("--oauth-issuer", taken.error());
+            return terms.told({"--oauth-issuer", taken.error()});
     if (plan.tokens)
         if (auto taken = made->take_tokens(state_directory, std::move(gone)); !taken)
-            return within("--auth token", taken.error());
+            return terms.told({"--auth", taken.error()});
     std::vector<gateway::TokenJudge*> judges;
     if (made->tokens_) judges.push_back(made->tokens_.get());
     if (made->access_tokens_) judges.push_back(made->access_tokens_.get());
@@ -47,18 +47,21 @@ Result<void> Entrance::take_tokens(const std::string& state_directory,
 
 Result<void> Entrance::take_access_tokens(const HttpTerms& terms, const std::string& url) {
     if (const auto library = crypto::library(); !library) return library.error();
-    const auto resource = gateway::parse_web_url(terms.public_url.empty() ? url : terms.public_url);
+    const auto resource =
+        gateway::parse_web_url(terms.said.public_url.empty() ? url : terms.said.public_url);
     if (!resource) return resource.error();
     resource_ = *resource;
-    issuers_ = terms.issuers;
-    scopes_ = terms.scopes;
+    issuers_ = terms.said.oauth_issuer;
+    scopes_ = terms.said.oauth_scope;
     challenge_ = {gateway::ResourceMetadata::url_of(*resource_), core::join(scopes_, " ")};
     std::vector<std::unique_ptr<gateway::IssuerKeys>> keys;
     for (const auto& each : issuers_)
-        keys.push_back(
-            std::make_unique<gateway::IssuerKeys>(host_.loop(), each, terms.keys, fetching(each)));
-    const gateway::TokenTerms wanted{
-        terms.audience.empty() ? resource_->origin() + resource_->path : terms.audience, scopes_};
+        keys.push_back(std::make_unique<gateway::IssuerKeys>(
+            host_.loop(), each, terms.said.oauth_keys, fetching(each)));
+    const gateway::TokenTerms wanted{terms.said.oauth_audience.empty()
+                                         ? resource_->origin() + resource_->path
+                                         : terms.said.oauth_audience,
+                                     scopes_};
     access_tokens_ =
         std::make_unique<gateway::OauthJudge>(host_.loop(), std::move(keys), wanted, challenge_);
     return {};

@@ -2,6 +2,7 @@
 
 #include "app/catalogue_folder.hpp"
 #include "app/era_file.hpp"
+#include "app/http_terms.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
@@ -61,6 +62,7 @@ class NobodyThere final : public auth::Person {
 void check_surroundings(config::Config& config, const config::Environment& environment) {
     config::check_programs(config, environment);
     config::check_references(config, environment);
+    if (auto fault = fault_of_listener(config)) config.diagnostics.push_back(std::move(*fault));
 }
 
 }  // namespace
@@ -106,6 +108,7 @@ struct Host::Impl final : connection::ServerEvents {
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
+        auto* const observer = options.observe ? options.observe(config) : nullptr;
         policy.emplace(config.permissions, config.servers);
         transports.emplace(plugins, config);
         connection::Terms terms;
@@ -126,9 +129,9 @@ struct Host::Impl final : connection::ServerEvents {
                                                 .credentials = server_auth,
                                                 .terms = std::move(terms),
                                                 .catalogue = &catalogue,
-                                                .observer = options.observer});
+                                                .observer = observer});
         connections->apply(registry::specs_of(config));
-        router.emplace(callers, *connections, *policy, catalogue, options.observer);
+        router.emplace(callers, *connections, *policy, catalogue, observer);
         servers.emplace(config, *connections, *router);
     }
 

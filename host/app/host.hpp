@@ -34,7 +34,9 @@ struct HostOptions {
     bool quiet = false;                    // logs errors only, whatever the configuration says
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk
-    core::Observer* observer = nullptr;    // outlives the host; null: nobody counts
+    // Asked once, when the configuration is read: who counts, and outlives the host; null: nobody.
+    using Observe = std::function<core::Observer*(const config::Config&)>;
+    Observe observe = {};
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay

@@ -21,10 +21,15 @@ constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
 
 }  // namespace
 
+int report_term(const Session& session, const HttpTerms& terms, const TermFault& fault) {
+    const int code = session.report(terms.told(fault));
+    return terms.is_of_a_file(fault.option) ? int(kConfigError) : code;
+}
+
 int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,
                MetricsListener* metrics) {
     const auto plan = plan_of(terms);
-    if (!plan) return session.report(plan.error());
+    if (!plan) return report_term(session, terms, plan.error());
     auto& host = session.host();
     const auto state = default_state_directory(environment_of(session.global()));
     auto key = gateway_key(state);
@@ -32,15 +37,16 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     const auto records = session_records(host.loop(), key->kept ? state : std::string());
     std::unique_ptr<http::TlsWatch> tls;
     if (plan->tls) {
-        auto opened = http::TlsWatch::open(host.loop(), terms.tls);
-        if (!opened) return session.report(within("TLS", opened.error()));
+        auto opened = http::TlsWatch::open(host.loop(), terms.tls());
+        if (!opened)
+            return report_term(session, terms, {"--tls-cert", within("TLS", opened.error())});
         tls = std::move(*opened);
     }
     auto listener = http::Listener::open(plan->address);
-    if (!listener) return session.report(within("--http", listener.error()));
+    if (!listener) return report_term(session, terms, {"--http", listener.error()});
     const auto url = plan->url(listener->address(), gateway::Endpoints::kPath);
     using Guests = gateway::Endpoints::Guests;
-    const bool asked = plan->tokens || !terms.issuers.empty();
+    const bool asked = plan->tokens || !terms.said.oauth_issuer.empty();
     gateway::Everybody everybody(gateway::Endpoints(
         view, [&host](const auto& name) { return gateway::view_of_agent(host.config(), name); },
         asked ? Guests::Strangers : Guests::Own));
@@ -54,7 +60,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
         gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
                                    PATCHBAY_VERSION, *records},
         std::move(key->text), door, (*entrance)->admission(),
-        terms.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
+        terms.said.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
     http::Server server(host.loop(), std::move(*listener), (*entrance)->before(*gateway, door), {},
                         tls.get(), metrics ? &metrics->observer() : nullptr);
     if (metrics)
@@ -62,8 +68,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
             return MetricsListener::Load{gateway->sessions(), gateway->streams()};
         });
     print_line(url);
-    if (terms.sse && plan->address.path.empty())
-        print_line(plan->url(server.address(), gateway::SseClients::kStream));
+    if (terms.said.sse) print_line(plan->url(server.address(), gateway::SseClients::kStream));
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });
@@ -72,7 +77,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     host.run_until([&] { return server.written(); }, core::Clock::now() + kLastWords);
     session.close();
     if (metrics) metrics->use_load([] { return MetricsListener::Load(); });
-    return kInterrupted;
+    return session.code_of_end();
 }
 
 }  // namespace patchbay::app

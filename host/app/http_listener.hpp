@@ -14,6 +14,10 @@
 
 namespace patchbay::app {
 
+// Reports what is wrong with what was said; returns the exit code, which is that of a wrong configuration
+// where a file said it.
+int report_term(const Session& session, const HttpTerms& terms, const TermFault& fault);
+
 // Until a signal comes; returns the exit code. `metrics`: null where nobody counts.
 int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,
                MetricsListener* metrics);

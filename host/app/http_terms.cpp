@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "gateway/access/listening.hpp"
+#include "gateway/http/endpoints.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,33 +14,78 @@ namespace patchbay::app {
 
 namespace {
 
-Error invalid(std::string message) {
-    return {ErrorCode::Invalid, std::move(message)};
+using config::ListenerSettings;
+
+// The options that [gateway] has keys for; all that joins the two goes by this table.
+struct Term {
+    const char* option;
+    void (*take)(ListenerSettings& to, const ListenerSettings& from);
+};
+template <auto Member>
+void copy(ListenerSettings& to, const ListenerSettings& from) {
+    to.*Member = from.*Member;
+}
+using L = ListenerSettings;
+constexpr Term kTerms[] = {{"--http", copy<&L::http>},
+                           {"--sse", copy<&L::sse>},
+                           {"--auth", copy<&L::auth>},
+                           {"--public-url", copy<&L::public_url>},
+                           {"--allow-host", copy<&L::allow_host>},
+                           {"--tls-cert", copy<&L::tls_cert>},
+                           {"--tls-key", copy<&L::tls_key>},
+                           {"--allow-plain", copy<&L::allow_plain>},
+                           {"--oauth-issuer", copy<&L::oauth_issuer>},
+                           {"--oauth-scope", copy<&L::oauth_scope>},
+                           {"--oauth-audience", copy<&L::oauth_audience>},
+                           {"--oauth-keys", copy<&L::oauth_keys>},
+                           {"--metrics", copy<&L::metrics>}};
+
+constexpr std::string_view kTable = "gateway.";
+
+std::string key_of(std::string_view option) {
+    std::string key(option.substr(std::string_view("--").size()));
+    std::replace(key.begin(), key.end(), '-', '_');
+    return std::string(kTable) + key;
 }
 
-Result<std::vector<std::string>> names_of(const HttpTerms& terms) {
-    std::vector<std::string> names;
-    if (!terms.public_url.empty()) {
-        const auto url = gateway::parse_web_url(terms.public_url);
-        if (!url) return within("--public-url", url.error());
+// Whoever wrote a file thinks in its keys.
+std::string in_words_of_files(std::string text) {
+    for (const auto& [option, take] : kTerms) {
+        const std::string_view word(option);
+        for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+            text.replace(at, word.size(), key_of(option).substr(kTable.size()));
+    }
+    return text;
+}
+
+using Judged = std::optional<TermFault>;
+
+TermFault invalid(const char* option, std::string message) {
+    return {option, {ErrorCode::Invalid, std::move(message)}};
+}
+
+Judged take_names(const HttpTerms& terms, std::vector<std::string>& names) {
+    const auto& said = terms.said;
+    if (!said.public_url.empty()) {
+        const auto url = gateway::parse_web_url(said.public_url);
+        if (!url) return TermFault{"--public-url", url.error()};
         names.push_back(url->host);
     }
-    for (const auto& each : terms.hosts) {
+    for (const auto& each : said.allow_host) {
         auto host = gateway::parse_host(each);
-        if (!host) return within("--allow-host", host.error());
+        if (!host) return TermFault{"--allow-host", host.error()};
         names.push_back(std::move(*host));
     }
-    return names;
+    return {};
 }
 
 // Keys that came in the clear would be anybody's.
-Result<void> check_source(const char* option, const std::string& text) {
+Judged check_source(const char* option, const std::string& text) {
     const auto url = gateway::parse_web_url(text);
-    if (!url) return within(option, url.error());
+    if (!url) return TermFault{option, url.error()};
     const bool here =
         url->host == "localhost" || url->host == "[::1]" || url->host.starts_with("127.");
-    if (url->scheme != "https" && !here)
-        return invalid(std::string(option) + ": \"" + text + "\" has to be https");
+    if (url->scheme != "https" && !here) return invalid(option, "\"" + text + "\" has to be https");
     return {};
 }
 
@@ -48,73 +94,135 @@ bool is_url(const std::string& keys) {
 }
 
 // Else it would be missed by the first who comes.
-Result<void> check_file(const char* option, const std::string& path) {
+Judged check_file(const char* option, const std::string& path) {
     if (path.empty() || is_url(path) || ::access(path.c_str(), R_OK) == 0) return {};
-    return invalid(std::string(option) + ": cannot read \"" + core::printable(path, 200) +
-                   "\": " + std::strerror(errno) + "; expected a file with a JWK set, or its URL");
+    return invalid(option, "cannot read \"" + core::printable(path, 200) +
+                               "\": " + std::strerror(errno) +
+                               "; expected a file with a JWK set, or its URL");
 }
 
-Result<void> check_oauth(const HttpTerms& terms) {
-    if (terms.issuers.empty()) {
-        const char* alone = !terms.audience.empty() ? "--oauth-audience"
-                            : !terms.scopes.empty() ? "--oauth-scope"
-                            : !terms.keys.empty()   ? "--oauth-keys"
-                                                    : nullptr;
-        if (alone) return invalid(std::string(alone) + " needs --oauth-issuer");
+Judged check_oauth(const ListenerSettings& said) {
+    if (said.oauth_issuer.empty()) {
+        const char* alone = !said.oauth_audience.empty() ? "--oauth-audience"
+                            : !said.oauth_scope.empty()  ? "--oauth-scope"
+                            : !said.oauth_keys.empty()   ? "--oauth-keys"
+                                                         : nullptr;
+        if (alone) return invalid(alone, "it needs --oauth-issuer");
         return {};
     }
-    if (terms.auth == "none") return invalid("--auth none: --oauth-issuer asks everybody");
-    for (const auto& each : terms.issuers)
-        if (auto fine = check_source("--oauth-issuer", each); !fine) return fine;
-    if (is_url(terms.keys))
-        if (auto fine = check_source("--oauth-keys", terms.keys); !fine) return fine;
-    if (!terms.keys.empty() && terms.issuers.size() > 1)
-        return invalid("--oauth-keys: of which of the issuers? It goes with one alone");
-    if (auto fine = check_file("--oauth-keys", terms.keys); !fine) return fine;
-    for (const auto& each : terms.scopes)
+    if (said.auth == "none") return invalid("--auth", "none, and --oauth-issuer asks everybody");
+    for (const auto& each : said.oauth_issuer)
+        if (auto wrong = check_source("--oauth-issuer", each)) return wrong;
+    if (is_url(said.oauth_keys))
+        if (auto wrong = check_source("--oauth-keys", said.oauth_keys)) return wrong;
+    if (!said.oauth_keys.empty() && said.oauth_issuer.size() > 1)
+        return invalid("--oauth-keys", "of which of the issuers? It goes with one alone");
+    if (auto wrong = check_file("--oauth-keys", said.oauth_keys)) return wrong;
+    for (const auto& each : said.oauth_scope)
         if (each.empty() || !std::all_of(each.begin(), each.end(), [](char c) {
                 return c > ' ' && c < 0x7f && c != '"' && c != '\\';
             }))
-            return invalid("--oauth-scope: \"" + core::printable(each, 80) + "\" is no scope");
+            return invalid("--oauth-scope", "\"" + core::printable(each, 80) + "\" is no scope");
     return {};
+}
+
+Judged check_tls(const ListenerSettings& said) {
+    if (said.tls_cert.empty() == said.tls_key.empty()) return {};
+    return said.tls_key.empty() ? invalid("--tls-cert", "it requires --tls-key")
+                                : invalid("--tls-key", "it requires --tls-cert");
 }
 
 }  // namespace
 
+Error HttpTerms::told(const TermFault& fault) const {
+    const auto place = places.find(fault.option);
+    if (place == places.end()) return within(fault.option, fault.error);
+    return within(config::to_string(place->second),
+                  Error{fault.error.code,
+                        key_of(fault.option) + ": " + in_words_of_files(fault.error.message)});
+}
+
+boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& config,
+                                                     const ListenerSettings& typed,
+                                                     const std::set<std::string>& given,
+                                                     Over over) {
+    HttpTerms terms{config.gateway.listener, {}};
+    for (const auto& [option, take] : kTerms) {
+        const auto* place = config.find_origin(key_of(option));
+        if (!given.contains(option)) {
+            if (place) terms.places[option] = *place;
+            continue;
+        }
+        if (place && place->scope == config::Scope::Enterprise)
+            return invalid(option, "it has no effect here, since " + config::to_string(*place) +
+                                       " says it too; ask your administrator");
+        take(terms.said, typed);
+    }
+    auto& said = terms.said;
+    if (over == Over::Stdio) said.http.clear();
+    if (!said.http.empty()) return terms;
+    for (const auto& [option, take] : kTerms)
+        if (given.contains(option) && std::string_view(option) != "--metrics")
+            return TermFault{option, {ErrorCode::Invalid, "it requires --http"}};
+    // Each client starts one of us: they would be in each other's way there.
+    if (!given.contains("--metrics")) said.metrics.clear();
+    return terms;
+}
+
+std::vector<std::string> listener_options() {
+    std::vector<std::string> options;
+    for (const auto& term : kTerms) options.emplace_back(term.option);
+    return options;
+}
+
 std::string HttpPlan::url(const http::Address& at, const char* path) const {
     auto url = at.url();
-    if (!at.path.empty()) return url;
+    if (!at.path.empty())
+        return path == std::string_view(gateway::Endpoints::kPath) ? url : url + "#" + path;
     if (tls) url.insert(std::string_view("http").size(), "s");
     return url + path;
 }
 
-Result<HttpPlan> plan_of(const HttpTerms& terms) {
+boost::system::result<HttpPlan, TermFault> plan_of(const HttpTerms& terms) {
     using gateway::Asks;
     using gateway::Carried;
+    const auto& said = terms.said;
     HttpPlan plan;
-    auto address = http::parse_address(terms.address);
-    if (!address) return within("--http", address.error());
+    auto address = http::parse_address(said.http);
+    if (!address) return TermFault{"--http", address.error()};
     plan.address = std::move(*address);
-    auto names = names_of(terms);
-    if (!names) return names.error();
-    plan.names = std::move(*names);
-    if (auto fine = check_oauth(terms); !fine) return fine.error();
-    const bool local = !plan.address.path.empty(), oauth = !terms.issuers.empty();
+    if (auto wrong = take_names(terms, plan.names)) return *wrong;
+    if (auto wrong = check_oauth(said)) return *wrong;
+    if (auto wrong = check_tls(said)) return *wrong;
+    const bool local = !plan.address.path.empty(), oauth = !said.oauth_issuer.empty();
     plan.tokens =
-        terms.auth == "token" || (terms.auth.empty() && !plan.address.loopback() && !oauth);
-    plan.tls = !terms.tls.certificate.empty();
-    if (plan.tls && local) return invalid("--tls-cert: a Unix socket has no TLS");
-    if (oauth && local && terms.public_url.empty())
-        return invalid(
-            "--oauth-issuer: a Unix socket has no URL that a token could be meant for; "
-            "say --public-url");
-    const auto carried = plan.tls            ? Carried::Tls
-                         : terms.allow_plain ? Carried::PlainAnyway
-                                             : Carried::Plain;
+        said.auth == "token" || (said.auth == "auto" && !plan.address.loopback() && !oauth);
+    plan.tls = !said.tls_cert.empty();
+    if (plan.tls && local) return invalid("--tls-cert", "a Unix socket has no TLS");
+    if (oauth && local && said.public_url.empty())
+        return invalid("--oauth-issuer",
+                       "a Unix socket has no URL that a token could be meant for; "
+                       "say --public-url");
+    const auto carried = plan.tls           ? Carried::Tls
+                         : said.allow_plain ? Carried::PlainAnyway
+                                            : Carried::Plain;
     const auto asks = plan.tokens || oauth ? Asks::Everybody : Asks::Nobody;
     if (auto may = gateway::may_listen(plan.address, asks, carried, plan.names); !may)
-        return within("--http", may.error());
+        return TermFault{"--http", may.error()};
     return plan;
+}
+
+std::optional<config::Diagnostic> fault_of_listener(const config::Config& config) {
+    const auto terms = terms_of(config, {}, {}, Over::Whichever);
+    if (!terms || terms->said.http.empty()) return {};
+    const auto plan = plan_of(*terms);
+    if (plan) return {};
+    const auto& fault = plan.error();
+    const auto at = terms->places.find(fault.option);
+    return config::Diagnostic{config::Severity::Error,
+                              at == terms->places.end() ? config::Place{} : at->second,
+                              key_of(fault.option) + ": " + in_words_of_files(fault.error.message),
+                              {}};
 }
 
 }  // namespace patchbay::app

@@ -1,42 +1,70 @@
-// What `patchbay serve --http` was told of its door, and what that comes to.
+// What `patchbay serve` was told of its door, by its options and by [gateway], and what that comes to.
+// Each key there is an option here: `tls_cert` is --tls-cert.
 //
 // Threads: [value].
-// Errors:  Invalid, with the option that makes no sense or that is missing.
+// Errors:  TermFault, with the option that makes no sense or that is missing; told() names it as it was
+//          written.
 #pragma once
 
+#include "config/config.hpp"
 #include "core/result.hpp"
 #include "http/address.hpp"
 #include "http/tls.hpp"
 
+#include <boost/system/result.hpp>
+
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace patchbay::app {
 
-struct HttpTerms {
-    std::string address;
-    std::string auth;                // "none", "token"; empty: none on loopback, token elsewhere
-    std::string public_url;          // of the endpoint, as clients know it
-    std::vector<std::string> hosts;  // other names that clients call it by
-    http::TlsFiles tls;              // both empty: none
-    bool allow_plain = false;        // beyond this machine without TLS
-    bool sse = false;                // the older transport beside it
-
-    std::vector<std::string> issuers;  // authorization servers; none: no OAuth
-    std::string audience;              // of their tokens; empty: the endpoint's URL
-    std::vector<std::string> scopes;   // that a token needs
-    std::string keys;  // URL or file of the one issuer's; empty: found by its metadata
+// `option` is wrong, or what it goes with: "--tls-cert".
+struct TermFault {
+    std::string option;
+    Error error;
 };
+
+struct HttpTerms {
+    config::ListenerSettings said;
+    std::map<std::string, config::Place> places;  // by option, where a file says it
+
+    http::TlsFiles tls() const { return {said.tls_cert, said.tls_key}; }
+    bool is_of_a_file(const std::string& option) const { return places.contains(option); }
+    // "--tls-cert: ...", or "user config f.toml:3:1: gateway.tls_cert: ..."
+    Error told(const TermFault& fault) const;
+};
+
+enum class Over { Stdio, Whichever };  // Whichever: HTTP where an address is said
+
+// `typed` counts before what files say, as far as `given` names its options; not before what an
+// enterprise file says.
+boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& config,
+                                                     const config::ListenerSettings& typed,
+                                                     const std::set<std::string>& given, Over over);
+// All options that have a key in [gateway].
+std::vector<std::string> listener_options();
 
 struct HttpPlan {
     http::Address address;
     bool tokens = false, tls = false;
     std::vector<std::string> names;  // by which it may be called
 
-    // Of `path`, or unix:PATH. `at`: where it listens.
+    // Of `path`; of a Unix socket unix:FILE, and unix:FILE#/sse for another path than that of the
+    // endpoint. `at`: where it listens.
     std::string url(const http::Address& at, const char* path) const;
 };
 
-Result<HttpPlan> plan_of(const HttpTerms& terms);
+boost::system::result<HttpPlan, TermFault> plan_of(const HttpTerms& terms);
+
+// What [gateway] says of a listener, and makes no sense together: for whoever checks a configuration.
+std::optional<config::Diagnostic> fault_of_listener(const config::Config& config);
+
+[[noreturn]] inline void throw_exception_from_error(const TermFault& fault,
+                                                    const boost::source_location& place) {
+    throw_exception_from_error(fault.error, place);
+}
 
 }  // namespace patchbay::app

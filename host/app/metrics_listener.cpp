@@ -35,15 +35,13 @@ http::Limits limits() {
 
 Result<http::Listener> MetricsListener::open(const std::string& address) {
     const auto where = http::parse_address(address);
-    if (!where) return within("--metrics", where.error());
+    if (!where) return where.error();
     if (!where->loopback())
         return Error{ErrorCode::Invalid,
-                     "--metrics: " + where->host +
+                     where->host +
                          " can be reached from other machines, and nobody who comes is asked who "
                          "it is; listen on 127.0.0.1, [::1] or unix:PATH"};
-    auto listener = http::Listener::open(*where);
-    if (!listener) return within("--metrics", listener.error());
-    return listener;
+    return http::Listener::open(*where);
 }
 
 MetricsListener::MetricsListener(Session& session, metrics::Metrics& metrics,

@@ -8,8 +8,10 @@
 #include "core/timer.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -66,8 +68,9 @@ auth::Person::Presence whoever_is_there() {
 }
 
 std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
-                                       auth::Person::Presence presence, core::Observer* observer) {
-    std::unique_ptr<Session> session(new Session(global, life, presence, observer));
+                                       auth::Person::Presence presence,
+                                       HostOptions::Observe observe) {
+    std::unique_ptr<Session> session(new Session(global, life, presence, std::move(observe)));
     const auto& config = session->host().config();
     if (!config.stop.empty() && (life != Life::Offline || !config.deny_all)) {
         report_stop(config, global);
@@ -78,12 +81,12 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
 }
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
-                 core::Observer* observer)
+                 HostOptions::Observe observe)
     : global_(global), life_(life), watchdog_(config::PluginSettings().hang_limit) {
     auto options = host_options(global);
     options.long_lived = life == Life::Long || life == Life::Shared;
     options.more_callers = life == Life::Shared;
-    options.observer = observer;
+    options.observe = std::move(observe);
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     const auto ask = [asker](const std::string& server, const boost::json::object& params,
@@ -151,6 +154,10 @@ void Session::on_signal() {
         else
             host_->interrupt();
     }
+}
+
+int Session::code_of_end() const {
+    return watchdog_.first_signal() == SIGTERM ? kOk : kInterrupted;
 }
 
 bool Session::wait(const std::function<bool()>& done, std::function<void()> interrupted) {

@@ -27,12 +27,12 @@ public:
     // other callers come from outside.
     enum class Life { OneShot, Long, Shared, Offline };
     // Null when the configuration lets no verb go on: why was told, and the verb ends with
-    // kConfigError. `presence`: who may be asked to sign in to a server. `observer`: as HostOptions
+    // kConfigError. `presence`: who may be asked to sign in to a server. `observe`: as HostOptions
     // has it.
     static std::unique_ptr<Session> open(
         const GlobalOptions& global, Life life,
         auth::Person::Presence presence = auth::Person::Presence::Nobody,
-        core::Observer* observer = nullptr);
+        HostOptions::Observe observe = {});
     ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
     // It was interrupted, or its servers are being closed.
@@ -54,6 +54,9 @@ public:
     void set_due(core::Clock::time_point due) { due_ = due; }
     int signals() const { return watchdog_.fd(); }  // readable when one has come
     bool was_interrupted() const { return interrupts_ > 0; }
+    // The exit code of a verb that serves until somebody ends it, and was interrupted: by SIGTERM, as
+    // systemd and clients do it, that is how it ends well.
+    int code_of_end() const;
     // Whether servers were waited for until an interruption.
     service::Wait waited() const {
         return was_interrupted() ? service::Wait::CutShort : service::Wait::ToTheEnd;
@@ -103,7 +106,7 @@ public:
 
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
-            core::Observer* observer);
+            HostOptions::Observe observe);
     void start();
     // Those of `servers`, all when empty, of which nothing is known yet.
     std::vector<std::string> silent_of(const std::vector<std::string>& servers) const;

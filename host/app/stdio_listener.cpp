@@ -43,7 +43,7 @@ int StdioListener::run() {
     client_.end_streams();
     output_.finish(kLastWords);
     session_.close();
-    if (session_.was_interrupted()) return kInterrupted;
+    if (session_.was_interrupted()) return session_.code_of_end();
     return input_.failed() || output_.lost() ? kFailure : kOk;
 }
 

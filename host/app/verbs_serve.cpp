@@ -1,6 +1,7 @@
 #include "app/http_listener.hpp"
 #include "app/metrics_listener.hpp"
 #include "app/output.hpp"
+#include "app/rule_teller.hpp"
 #include "app/session.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -18,9 +21,15 @@ namespace patchbay::app {
 namespace {
 
 struct Wanted {
-    std::string only, metrics, agent;
+    std::string only, agent;
     std::vector<std::string> servers, tools;
-    HttpTerms http;
+    bool stdio = false;
+    config::ListenerSettings typed;
+    std::set<std::string> given;  // options that `typed` has the values of
+
+    boost::system::result<HttpTerms, TermFault> terms(const config::Config& config) const {
+        return terms_of(config, typed, given, stdio ? Over::Stdio : Over::Whichever);
+    }
 };
 
 // What the command line says that clients are shown; the error is for the person who wrote it.
@@ -46,32 +55,55 @@ Result<gateway::View> view_of(const Session& session, const Wanted& wanted) {
 }
 
 // What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
-void say_what_is_odd(const Session& session, const Wanted& wanted) {
+void say_what_is_odd(const Session& session, const HttpTerms& terms) {
     using connection::State;
     const auto statuses = session.servers().statuses();
     if (std::none_of(statuses.begin(), statuses.end(), [](const auto& each) {
             return each.state != State::Disabled && each.state != State::Untrusted;
         }))
         say("warning: " + session.servers().nobody_to_ask().message);
-    if (wanted.http.address.empty() && ::isatty(STDIN_FILENO))
-        say("this waits for an MCP client on stdin; `patchbay connect` has an agent start it");
+    if (terms.said.http.empty()) {
+        if (::isatty(STDIN_FILENO))
+            say("this waits for an MCP client on stdin; `patchbay connect` has an agent start it");
+        return;
+    }
+    // A client that started us would wait for ever.
+    if (const auto place = terms.places.find("--http"); place != terms.places.end())
+        say("over HTTP, as " + config::to_string(place->second) +
+            " says; a client that starts patchbay itself needs `patchbay serve --stdio`");
 }
 
+// Nobody comes in by a table that may have been meant to keep them out.
+Result<void> check_readable(const config::Config& config, const HttpTerms& terms) {
+    if (terms.said.http.empty() || config.gateway.fault.empty()) return {};
+    return Error{ErrorCode::Invalid,
+                 config.gateway.fault + "; nobody is let in by HTTP until that is mended"};
+}
+
+// The configuration decides whether anybody counts, and who counts is told to the host as it is made: so
+// that is asked in between. Sockets are opened after it is read, but before a client can come.
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     metrics::Metrics counted;
-    std::optional<http::Listener> watched_at;
-    if (!wanted.metrics.empty()) {
-        auto opened = MetricsListener::open(wanted.metrics);
-        if (!opened) return report(opened.error(), global);
-        watched_at.emplace(std::move(*opened));
-    }
-    const auto session = Session::open(global, Session::Life::Long, auth::Person::Presence::Nobody,
-                                       watched_at ? &counted : nullptr);
+    const auto observe = [&](const config::Config& config) -> core::Observer* {
+        const auto terms = wanted.terms(config);
+        return terms && !terms->said.metrics.empty() ? &counted : nullptr;
+    };
+    const auto session =
+        Session::open(global, Session::Life::Long, auth::Person::Presence::Nobody, observe);
     if (!session) return kConfigError;
     session->tell_troubles();
+    const auto& config = session->host().config();
+    const auto terms = wanted.terms(config);
+    if (!terms) return report_term(*session, {}, terms.error());
+    if (const auto readable = check_readable(config, *terms); !readable) {
+        session->report(readable.error());
+        return kConfigError;
+    }
     std::optional<MetricsListener> metrics;
-    if (watched_at) {
-        metrics.emplace(*session, counted, std::move(*watched_at));
+    if (!terms->said.metrics.empty()) {
+        auto opened = MetricsListener::open(terms->said.metrics);
+        if (!opened) return report_term(*session, *terms, {"--metrics", opened.error()});
+        metrics.emplace(*session, counted, std::move(*opened));
         say("metrics: " + metrics->address().url() +
             (metrics->address().path.empty() ? "/metrics" : ""));
     }
@@ -80,71 +112,54 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(*session, wanted);
     if (!view) return session->report_missing(view.error());
     view->only = only;
-    if (!global.quiet) say_what_is_odd(*session, wanted);
+    if (!global.quiet) say_what_is_odd(*session, *terms);
     session->host().recall_lists();
-    if (!wanted.http.address.empty())
-        return serve_http(*session, *view, wanted.http, metrics ? &*metrics : nullptr);
+    std::optional<RuleTeller> rules;
+    if (!global.quiet) rules.emplace(*session, wanted.tools);
+    if (!terms->said.http.empty())
+        return serve_http(*session, *view, *terms, metrics ? &*metrics : nullptr);
     return StdioListener(*session, std::move(*view)).run();
 }
 
 // Who may come in; over stdio that is who started us.
-void add_door_options(CLI::App& serve, HttpTerms& terms, CLI::Option* http) {
+void add_door_options(CLI::App& serve, config::ListenerSettings& typed) {
     const char* const kDoor = "Who may come in by --http";
-    serve
-        .add_option("--auth", terms.auth,
-                    "Ask each that comes who it is: token (`patchbay token add NAME`), or none, "
-                    "as it is on loopback and Unix sockets by default")
-        ->type_name("none|token")
-        ->check(CLI::IsMember({"none", "token"}))
-        ->group(kDoor);
-    serve
-        .add_option("--public-url", terms.public_url,
-                    "What clients outside know the endpoint as: https://HOST[:PORT]/mcp")
-        ->type_name("URL")
-        ->group(kDoor);
-    take_each(serve, "--allow-host", terms.hosts, "HOST",
-              "Another name that clients may call it by (their Host header)");
-    serve.get_option("--allow-host")->group(kDoor);
-    auto* certificate =
-        serve
-            .add_option("--tls-cert", terms.tls.certificate,
-                        "Serve https with this certificate, in PEM, those up to its authority "
-                        "behind it; a renewed one counts from the next connection on")
-            ->type_name("FILE")
-            ->group(kDoor);
-    auto* key =
-        serve.add_option("--tls-key", terms.tls.key, "Its private key, in PEM without a password")
-            ->type_name("FILE")
-            ->group(kDoor);
-    certificate->needs(key);
-    key->needs(certificate);
-    const char* const kOauth = "Who may come in, as an authorization server says";
+    const auto one = [&](const char* option, std::string& value, const char* type,
+                         const char* what) {
+        return serve.add_option(option, value, what)->type_name(type)->group(kDoor);
+    };
     const auto each = [&](const char* option, std::vector<std::string>& values, const char* type,
                           const char* what) {
         take_each(serve, option, values, type, what);
-        serve.get_option(option)->group(kOauth);
+        return serve.get_option(option)->group(kDoor);
     };
-    each("--oauth-issuer", terms.issuers, "URL",
-         "Ask each that comes for an access token (JWT) of this authorization server");
-    each("--oauth-scope", terms.scopes, "SCOPE", "That a token needs");
+    one("--auth", typed.auth, "none|token",
+        "Ask each that comes who it is: token (`patchbay token add NAME`), or none, "
+        "as it is on loopback and Unix sockets by default (auto)")
+        ->check(CLI::IsMember({"none", "token", "auto"}));
+    one("--public-url", typed.public_url, "URL",
+        "What clients outside know the endpoint as: https://HOST[:PORT]/mcp");
+    each("--allow-host", typed.allow_host, "HOST",
+         "Another name that clients may call it by (their Host header)");
+    one("--tls-cert", typed.tls_cert, "FILE",
+        "Serve https with this certificate, in PEM, those up to its authority "
+        "behind it; a renewed one counts from the next connection on");
+    one("--tls-key", typed.tls_key, "FILE", "Its private key, in PEM without a password");
     serve
-        .add_option("--oauth-audience", terms.audience,
-                    "That a token names, in place of the URL of the endpoint (--public-url)")
-        ->type_name("TEXT")
-        ->group(kOauth);
-    serve
-        .add_option("--oauth-keys", terms.keys,
-                    "Where the issuer's keys are (JWK set), in place of what its metadata says")
-        ->type_name("URL|FILE")
-        ->group(kOauth);
-    serve
-        .add_flag("--allow-plain", terms.allow_plain,
+        .add_flag("--allow-plain", typed.allow_plain,
                   "Beyond this machine without TLS, which something in front of it does")
         ->group(kDoor);
-    for (const char* option :
-         {"--auth", "--public-url", "--allow-host", "--allow-plain", "--tls-cert", "--tls-key",
-          "--oauth-issuer", "--oauth-scope", "--oauth-audience", "--oauth-keys"})
-        serve.get_option(option)->needs(http);
+    const char* const kOauth = "Who may come in, as an authorization server says";
+    each("--oauth-issuer", typed.oauth_issuer, "URL",
+         "Ask each that comes for an access token (JWT) of this authorization server")
+        ->group(kOauth);
+    each("--oauth-scope", typed.oauth_scope, "SCOPE", "That a token needs")->group(kOauth);
+    one("--oauth-audience", typed.oauth_audience, "TEXT",
+        "That a token names, in place of the URL of the endpoint (--public-url)")
+        ->group(kOauth);
+    one("--oauth-keys", typed.oauth_keys, "URL|FILE",
+        "Where the issuer's keys are (JWK set), in place of what its metadata says")
+        ->group(kOauth);
 }
 
 }  // namespace
@@ -157,19 +172,28 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "  {\"mcpServers\": {\"patchbay\": {\"command\": \"patchbay\", \"args\": [\"serve\"]}}}\n"
         "  For several clients at once: patchbay serve --http 127.0.0.1:8808, and in each of them\n"
         "  {\"mcpServers\": {\"patchbay\": {\"type\": \"http\", \"url\": "
-        "\"http://127.0.0.1:8808/mcp\"}}}");
+        "\"http://127.0.0.1:8808/mcp\"}}}\n"
+        "  patchbay serve             over HTTP, where http in [gateway] of the configuration says "
+        "so\n"
+        "Each option of the listener, and of who may come in, is a key of [gateway] too: "
+        "--tls-cert is\n"
+        "tls_cert. Options count before files. SIGTERM ends it with exit code 0, SIGINT and "
+        "SIGHUP\n"
+        "with 130.");
     auto* http = serve.add_option(
-        "--http", wanted->http.address,
+        "--http", wanted->typed.http,
         "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
         "printed), until a signal comes; at any other address with tokens and TLS alone");
     serve
-        .add_flag("--sse", wanted->http.sse,
-                  "Also the older transport, HTTP with SSE of 2024-11-05, at /sse (its URL is "
-                  "printed below the other)")
-        ->needs(http);
-    add_door_options(serve, wanted->http, http);
+        .add_flag("--stdio", wanted->stdio,
+                  "Over stdin and stdout, as it is where no http in [gateway] says otherwise")
+        ->excludes(http);
+    serve.add_flag("--sse", wanted->typed.sse,
+                   "Also the older transport, HTTP with SSE of 2024-11-05, at /sse (its URL is "
+                   "printed below the other)");
+    add_door_options(serve, wanted->typed);
     serve.add_option(
-        "--metrics", wanted->metrics,
+        "--metrics", wanted->typed.metrics,
         "Beside it, at another address of this machine: /metrics, what Prometheus reads, and "
         "/healthz, 200 while it serves");
     serve
@@ -185,13 +209,18 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
     serve.add_option("--agent", wanted->agent,
                      "What the agent of that name is shown, as [agents.NAME] says; over HTTP each "
                      "has its own endpoint, /mcp/NAME");
+    // Its names are not public ones, which the others go by.
     auto* only =
         serve.add_option("--only", wanted->only,
                          "This server alone (its ID), with the names that it has itself: a bridge "
                          "between transports and protocol eras");
     for (const auto* other : {"--servers", "--tools", "--agent"})
         only->excludes(serve.get_option(other));
-    choice.on(serve, [wanted](const auto& global) { return serve_verb(global, *wanted); });
+    choice.on(serve, [wanted, &serve](const auto& global) {
+        for (const auto& option : listener_options())
+            if (serve.count(option) > 0) wanted->given.insert(option);
+        return serve_verb(global, *wanted);
+    });
 }
 
 }  // namespace patchbay::app

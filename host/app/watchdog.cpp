@@ -101,8 +101,10 @@ bool Watchdog::watch_once() {
         if (over_) return false;
         if (polled[0].revents) {
             signalfd_siginfo info{};
-            while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+            while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+                if (arrived_ == 0) first_ = static_cast<int>(info.ssi_signo);
                 ++arrived_;
+            }
             raise_count(wake_);
         }
         if (!watching || answered_ == asked_) return true;

@@ -39,6 +39,7 @@ public:
     int fd() const { return wake_; }
     // Signals that came since the last call.
     unsigned take();
+    int first_signal() const { return first_; }  // 0: none came
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -53,6 +54,7 @@ private:
     std::atomic<long> limit_ms_;
     std::atomic<Clock::time_point> due_{Clock::time_point::max()};
     std::atomic<bool> over_{false};
+    std::atomic<int> first_{0};                     // its number, written before it is counted
     std::atomic<unsigned> arrived_{0};              // signals
     std::atomic<unsigned> asked_{0}, answered_{0};  // whether the loop comes round
     unsigned taken_ = 0;                            // [loop]

@@ -1,6 +1,5 @@
 // Who comes in by `patchbay serve --http`, and who does not.
-#include "integration/home.hpp"
-#include "integration/http_peer.hpp"
+#include "integration/door_fixture.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,43 +8,7 @@
 namespace patchbay::test {
 namespace {
 
-const std::string kInitialize =
-    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
-    R"("capabilities":{},"clientInfo":{"name":"test","version":"1"}}})";
-
-class ServeDoor : public ::testing::Test {
-protected:
-    void serve(Words flags) {
-        Words words{"serve", "--http", "127.0.0.1:0"};
-        words.insert(words.end(), flags.begin(), flags.end());
-        program_.emplace(home.patchbay(std::move(words)));
-        ASSERT_TRUE(program_->wait_for_out("/mcp\n")) << program_->err();
-        const auto& out = program_->out();
-        url = out.substr(0, out.find("/mcp"));
-    }
-    std::string give_token(const std::string& name, Words more = {}) {
-        Words words{"token", "add", name};
-        words.insert(words.end(), more.begin(), more.end());
-        const auto done = home.run(words);
-        EXPECT_EQ(done.exit_code, 0) << done.err;
-        return done.out.substr(0, done.out.find('\n'));
-    }
-    static HttpPeer::Headers with(const std::string& token) {
-        return {{"Authorization", "Bearer " + token}};
-    }
-    int status(const HttpPeer::Headers& headers, const std::string& path = "/mcp") {
-        return HttpPeer(url, "POST", headers, kInitialize, path).status();
-    }
-    std::string end() {
-        program_->signal(SIGTERM);
-        const auto ended = program_->finish();
-        return ended.out + ended.err;
-    }
-
-    Home home;
-    std::string url;
-    std::optional<Program> program_;
-};
+class ServeDoor : public DoorTest {};
 
 TEST_F(ServeDoor, OnLoopbackNobodyIsAskedUnlessThatIsWanted) {
     serve({});
@@ -218,7 +181,7 @@ TEST_F(ServeDoor, WhatIsAboutHttpAloneIsRefusedOverStdio) {
         {"--auth", "token"}, {"--public-url", "https://a/mcp"}, {"--allow-host", "a"},
         {"--allow-plain"},   {"--oauth-issuer", "https://a"},   {"--oauth-scope", "a"}};
     for (auto words : cases) {
-        const auto told = words.front() + " requires --http";
+        const auto told = words.front() + ": it requires --http";
         words.insert(words.begin(), "serve");
         const auto done = home.run(words);
         EXPECT_EQ(done.exit_code, 3);

@@ -1,7 +1,6 @@
 // `patchbay serve --http` as a protected resource: an authorization server that the test plays says who
 // comes, over real HTTP and TLS.
-#include "integration/home.hpp"
-#include "integration/http_peer.hpp"
+#include "integration/door_fixture.hpp"
 #include "support/jose.hpp"
 #include "support/key_pair.hpp"
 #include "support/scripted_http.hpp"
@@ -13,23 +12,14 @@
 namespace patchbay::test {
 namespace {
 
-const std::string kInitialize =
-    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
-    R"("capabilities":{},"clientInfo":{"name":"test","version":"1"}}})";
 const std::string kAudience = "https://mcp.example/mcp";
 
-class ServeOauth : public ::testing::Test {
+class ServeOauth : public DoorTest {
 protected:
-    void serve(Words flags) {
-        Words words{"serve", "--http", "127.0.0.1:0", "--public-url", kAudience};
+    void serve(const Words& flags) {
+        Words words{"--public-url", kAudience};
         words.insert(words.end(), flags.begin(), flags.end());
-        program_.emplace(home.patchbay(std::move(words)));
-        ASSERT_TRUE(program_->wait_for_out("/mcp\n")) << program_->err();
-        url = program_->out().substr(0, program_->out().find("/mcp"));
-    }
-    void end() {
-        program_->signal(SIGTERM);
-        program_->finish();
+        DoorTest::serve(words);
     }
     std::string token(const JoseKey& signer, json::object more = {}) {
         json::object claims{{"iss", issuer.origin()},
@@ -40,17 +30,13 @@ protected:
         for (auto& each : more) claims[each.key()] = each.value();
         return signer.token({{"alg", "ES256"}, {"typ", "at+jwt"}, {"kid", "1"}}, claims);
     }
-    int status(const std::string& bearer) {
-        return HttpPeer(url, "POST", {{"Authorization", "Bearer " + bearer}}, kInitialize).status();
-    }
+    int status(const std::string& bearer) { return DoorTest::status(with(bearer)); }
     static ScriptedHttp::Answer page(const json::object& text) {
         const auto body = json::serialize(text);
         return {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body};
     }
 
-    Home home;
-    std::string url;
     const JoseKey key = JoseKey::ec(), foreign = JoseKey::ec();
     ScriptedHttp issuer{[this](const ScriptedHttp::Request& request) {
         if (request.has("/.well-known/oauth-authorization-server"))
@@ -58,7 +44,6 @@ protected:
         if (request.has(" /keys ")) return page({{"keys", {key.jwk({{"kid", "1"}})}}});
         return ScriptedHttp::Answer{"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"};
     }};
-    std::optional<Program> program_;
 };
 
 TEST_F(ServeOauth, AStrangerIsToldWhereATokenIsToBeHadAndComesInWithIt) {
@@ -139,8 +124,8 @@ TEST_F(ServeOauth, KeysThatCannotBeHadAreSaidAndNobodyComesIn) {
 
 TEST_F(ServeOauth, OptionsThatMakeNoSenseAreTold) {
     const std::pair<Words, const char*> cases[] = {
-        {{"--oauth-scope", "a"}, "--oauth-scope needs --oauth-issuer"},
-        {{"--oauth-keys", "x"}, "--oauth-keys needs --oauth-issuer"},
+        {{"--oauth-scope", "a"}, "--oauth-scope: it needs --oauth-issuer"},
+        {{"--oauth-keys", "x"}, "--oauth-keys: it needs --oauth-issuer"},
         {{"--oauth-issuer", "as.example"}, "--oauth-issuer: \"as.example\" is no URL"},
         {{"--oauth-issuer", "http://as.example"}, "has to be https"},
         {{"--oauth-issuer", "https://a", "--oauth-keys", "http://a/k"}, "has to be https"},
