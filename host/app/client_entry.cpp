@@ -214,24 +214,17 @@ Result<EntryChange> ClientEntry::disconnect(Trial trial) const {
 }
 
 Result<void> ClientEntry::take_back(const Now& now, const ClientRecord& record,
-                                    EntryChange& done) const {
+                                    const EntryChange& done) const {
     if (done.removed) {
         if (auto gone = now.file.remove(); !gone) return gone;
         remove_folders(now.change->folders);
-        record.forget_with_text();
+        record.forget();
         return {};
     }
-    // The text with the entry is the one before this change; until that is made, the record has the
-    // only text of an entry that ours took the place of.
-    if (auto kept = record.keep_undone(done.before); !kept) return kept;
+    // Until this is written the record has the only text of an entry that ours took the place of.
     std::vector<std::string> made;
-    auto written = now.file.replace(done.after, place_.readers, made);
-    if (!written) {
-        record.drop_undone();
-        return written;
-    }
+    if (auto written = now.file.replace(done.after, place_.readers, made); !written) return written;
     record.forget();
-    done.backup = record.backup();
     return {};
 }
 

@@ -62,7 +62,8 @@ private:
     Result<std::string> text_without(const Now& now) const;
     Result<void> write(const Now& now, const ClientRecord& record, const boost::json::object& entry,
                        EntryChange& done) const;
-    Result<void> take_back(const Now& now, const ClientRecord& record, EntryChange& done) const;
+    Result<void> take_back(const Now& now, const ClientRecord& record,
+                           const EntryChange& done) const;
 
     EntryPlace place_;
     std::string state_directory_, self_;

@@ -37,8 +37,7 @@ ClientRecord::ClientRecord(const std::string& state_directory, std::string clien
       file_(std::move(file)),
       entry_(std::move(entry)),
       name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kKeyDigits)),
-      backup_(directory_ + "/" + name_ + ".before"),
-      undone_(directory_ + "/" + name_ + ".undone") {}
+      backup_(directory_ + "/" + name_ + ".before") {}
 
 Result<core::Descriptor> ClientRecord::take_turn() const {
     const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
@@ -84,21 +83,9 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
                               core::Durable::Yes);
 }
 
-Result<void> ClientRecord::keep_undone(const std::string& text) const {
-    return core::replace_file(undone_, text, core::Durable::Yes);
-}
-
-void ClientRecord::drop_undone() const {
-    ::unlink(undone_.c_str());
-}
-
+// The record first: without it the text says nothing of what is to be taken back.
 void ClientRecord::forget() const {
     ::unlink((directory_ + "/" + name_ + ".json").c_str());
-    ::rename(undone_.c_str(), backup_.c_str());
-}
-
-void ClientRecord::forget_with_text() const {
-    forget();
     ::unlink(backup_.c_str());
 }
 

@@ -4,7 +4,6 @@
 //   KEY.json     {"version":1,"client":"zed","file":"/...","entry":"patchbay","before":"<digest>","after":"<digest>",
 //                 "value":{...},"made":false,"folders":[]}
 //   KEY.before   that text, byte for byte: it may hold other servers' secrets
-//   KEY.undone   while that is taken back, the text with the entry
 //
 // Owns:    nothing but names. Threads: the calling one; blocks for the disk.
 // Errors:  as core/private_file.hpp has them; a record that makes no sense is as good as none.
@@ -40,16 +39,12 @@ public:
     Result<std::optional<ClientChange>> read() const;
     // On disk when it returns; the text before the record, so that no record is without its text.
     Result<void> write(const ClientChange& change) const;
-    // The text that is about to be taken back; what was before it stays until that is done.
-    Result<void> keep_undone(const std::string& text) const;
-    void drop_undone() const;       // it was not
-    void forget() const;            // it was: the record goes, and that text is the one before
-    void forget_with_text() const;  // that there was none
+    void forget() const;  // it is taken back: the text goes too, for it may hold secrets
 
     const std::string& backup() const { return backup_; }
 
 private:
-    std::string directory_, client_, file_, entry_, name_, backup_, undone_;
+    std::string directory_, client_, file_, entry_, name_, backup_;
 };
 
 }  // namespace patchbay::app

@@ -1,6 +1,7 @@
 #include "app/command_line.hpp"
 
 #include "app/output.hpp"
+#include "app/refusal.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
@@ -10,7 +11,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <set>
 #include <sstream>
 
 namespace patchbay::app {
@@ -26,51 +26,7 @@ constexpr const char* kFooter =
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 a server that was asked for is not available (auth_required, failed or
-  error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
-
-// What somebody may have meant by an option that there is not.
-std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
-    if (strange == "-v" || strange == "--verbose" || strange == "--debug")
-        return "; --log-level debug tells more, --version which version this is";
-    const auto name = strange.substr(0, strange.find('='));
-    std::set<std::string> known;  // --help is of every verb
-    for (const auto* each : {&verb, &app}) {
-        for (const auto* option : each->get_options()) {
-            for (const auto& word : option->get_lnames()) known.insert("--" + word);
-            for (const auto& letter : option->get_snames()) known.insert("-" + letter);
-        }
-        if (&verb == &app) break;
-    }
-    return name.size() > 2 ? core::did_you_mean(name, {known.begin(), known.end()}) : std::string();
-}
-
-// Without its value, which may be a secret.
-std::string named_by(const std::string& strange) {
-    return core::printable(strange.substr(0, strange.find('=')), 80);
-}
-
-// Whose option it is, where a verb has it: "tools", "mcp logs".
-void add_owners(const std::string& option, const CLI::App& verb, const std::string& path,
-                std::vector<std::string>& owners) {
-    for (const auto* each : verb.get_subcommands([](const CLI::App*) { return true; })) {
-        const auto own = path + (path.empty() ? "" : " ") + each->get_name();
-        if (each->get_option_no_throw(option)) owners.push_back("\"" + own + "\"");
-        add_owners(option, *each, own, owners);
-    }
-}
-
-// That an option of some verb stands before it, or behind another one; empty: no verb has it.
-std::string misplaced(const std::string& strange, const CLI::App& app, const CLI::App& verb,
-                      const std::string& path) {
-    const auto option = named_by(strange);
-    if (option.size() < 2 || option.front() != '-') return {};
-    if (verb.get_option_no_throw(option)) return option + " belongs behind \"" + path + "\"";
-    std::vector<std::string> owners;
-    add_owners(option, app, {}, owners);
-    if (owners.empty()) return {};
-    return path + " has no option \"" + option + "\"; it belongs behind " +
-           core::join(owners, " or ");
-}
+  error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted (`serve` ends with 0 by SIGTERM), 141 nobody reads the output any longer)";
 
 // The options are not read yet when a word before them makes no sense.
 bool asks_for_json(int argc, char** argv) {
@@ -78,78 +34,12 @@ bool asks_for_json(int argc, char** argv) {
                        [](const char* word) { return std::strcmp(word, "--json") == 0; });
 }
 
-// What may have been meant by a word that is no verb: one that it is near to or the beginning of, or
-// an option without its dashes.
-std::string hint_for_verb(const std::string& strange, const std::vector<std::string>& known,
-                          const CLI::App& app, const std::string& path) {
-    if (const auto near = core::did_you_mean(strange, known); !near.empty()) return near;
-    for (const auto& verb : known)
-        if (strange.size() > 2 && verb.starts_with(strange))
-            return core::did_you_mean(verb, {verb});
-    for (const auto* option : app.get_options())
-        for (const auto& name : option->get_lnames())
-            if (name == strange) return "; did you mean \"" + path + " --" + name + "\"?";
-    return {};
-}
-
-// The verb that was written, as deep as it is known, and its words.
-std::pair<const CLI::App*, std::string> verb_of(const CLI::App& app) {
-    const auto* at = &app;
-    std::string path = "patchbay";
-    while (!at->get_subcommands().empty()) {
-        at = at->get_subcommands().front();
-        path += " " + at->get_name();
-    }
-    return {at, std::move(path)};
-}
-
-std::vector<std::string> verbs_below(const CLI::App& verb) {
-    std::vector<std::string> known;
-    for (const auto* each : verb.get_subcommands([](const CLI::App*) { return true; }))
-        known.push_back(each->get_name());
-    return known;
-}
-
-// That a word stands where a verb should, and is none; empty: it does not.
-std::string unknown_verb(const CLI::App& app) {
-    const auto [verb, path] = verb_of(app);
-    const auto known = verbs_below(*verb);
-    const auto strange = app.remaining(true);
-    if (known.empty() || strange.empty() || strange.front().starts_with('-')) return {};
-    return path + " has no \"" + core::printable(strange.front(), 80) + "\"" +
-           hint_for_verb(strange.front(), known, *verb, path) +
-           "; known: " + core::join(known, ", ");
-}
-
-// CLI11 only says that a subcommand is missing; the word that it did not know says more.
 int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global) {
-    const auto [at, path] = verb_of(app);
-    const auto known = verbs_below(*at);
-    const auto strange = app.remaining(true);
-    const bool no_verb =
-        !known.empty() && strange.empty() && dynamic_cast<const CLI::RequiredError*>(&error);
-    if (no_verb && !global.json) {
+    if (!global.json && lacks_a_verb(app, error)) {
         std::fputs(app.help().c_str(), stderr);
         return kUsage;
     }
-    auto told = unknown_verb(app);
-    const auto elsewhere =
-        strange.empty() ? std::string() : misplaced(strange.front(), app, *at, path);
-    // CLI11 would name it behind what follows it.
-    const bool strange_option = !strange.empty() && strange.front().starts_with('-') &&
-                                dynamic_cast<const CLI::ExtrasError*>(&error);
-    if (no_verb) {
-        told = path + " needs a verb: " + core::join(known, ", ");
-    } else if (told.empty() && !elsewhere.empty()) {
-        told = elsewhere + "; `" + path + " --help` tells more";
-    } else if (told.empty() && !strange.empty() && (!known.empty() || strange_option)) {
-        told = path + " has no option \"" + named_by(strange.front()) + "\"" +
-               hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
-    } else if (told.empty()) {
-        const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
-        told = error.what() + hint + "; `" + path + " --help` tells more";
-    }
-    return report({ErrorCode::Invalid, told}, global);
+    return report({ErrorCode::Invalid, refusal_of(app, error)}, global);
 }
 
 // Help and version are no errors. CLI11 would print them past us, to std::cout.

@@ -40,6 +40,8 @@ json::object with_type(const char* type, json::object entry) {
 json::object vs_code(const Launch& launch) {
     return with_type("stdio", plain(launch));
 }
+// Also what a client could do without, where its own examples have it: in its words there is nothing that
+// it would add to the file by itself.
 json::object zed(const Launch& launch) {
     auto entry = plain(launch);
     entry["env"] = json::object();
@@ -59,40 +61,60 @@ json::object goose(const Launch& launch) {
             {"env_keys", json::array()}, {"timeout", kGooseTimeoutSeconds}};
 }
 
-json::object plain_url(const Launch&, const std::string& url) {
-    return {{"url", url}};
+json::object with_header(const Launch& launch, json::object entry) {
+    if (!launch.authorization.empty())
+        entry["headers"] = json::object{{"Authorization", launch.authorization}};
+    return entry;
 }
-json::object http_url(const Launch&, const std::string& url) {
-    return {{"type", "http"}, {"url", url}};
+
+json::object plain_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"url", url}});
 }
-json::object gemini_url(const Launch&, const std::string& url) {
-    return {{"httpUrl", url}};
+// It has a key of its own for that: `headers` would be passed over in silence.
+json::object codex_url(const Launch& launch, const std::string& url) {
+    json::object entry{{"url", url}};
+    if (!launch.token_variable.empty()) entry["bearer_token_env_var"] = launch.token_variable;
+    return entry;
 }
-json::object windsurf_url(const Launch&, const std::string& url) {
-    return {{"serverUrl", url}};
+json::object http_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"type", "http"}, {"url", url}});
 }
-json::object opencode_url(const Launch&, const std::string& url) {
-    return {{"type", "remote"}, {"url", url}};
+json::object gemini_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"httpUrl", url}});
+}
+json::object windsurf_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"serverUrl", url}});
+}
+json::object opencode_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"type", "remote"}, {"url", url}});
 }
 json::object cline_url(const Launch&, const std::string& url) {
     return {{"type", "streamableHttp"}, {"url", url}};
 }
-json::object roo_url(const Launch&, const std::string& url) {
-    return {{"type", "streamable-http"}, {"url", url}};
+json::object roo_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"type", "streamable-http"}, {"url", url}});
 }
 json::object copilot_url(const Launch&, const std::string& url) {
     return {{"type", "http"}, {"url", url}, {"tools", json::array{"*"}}};
 }
+// `env_keys` names what its headers may refer to.
 json::object goose_url(const Launch& launch, const std::string& url) {
+    json::object headers;
+    json::array variables;
+    if (!launch.token_variable.empty()) {
+        headers["Authorization"] = launch.authorization;
+        variables.emplace_back(launch.token_variable);
+    }
     return {{"type", "streamable_http"}, {"name", launch.entry},
             {"enabled", true},           {"uri", url},
-            {"headers", json::object()}, {"envs", json::object()},
-            {"env_keys", json::array()}, {"timeout", kGooseTimeoutSeconds}};
+            {"headers", headers},        {"envs", json::object()},
+            {"env_keys", variables},     {"timeout", kGooseTimeoutSeconds}};
 }
 
 const std::vector<config::edit::Path> kMcpServers{{"mcpServers"}};
 
-// In the order of their names. Looked up in November 2026.
+// In the order of their names. Looked up in November 2026. A client whose documentation names no way to
+// refer to a variable has none here, though it may know one: a reference that is not read would be sent as it is.
 const std::vector<KnownClient>& table() {
     static const std::vector<KnownClient> rows{
         // ~/.claude.json is the scope "user"; CLAUDE_CONFIG_DIR moves it.
@@ -107,6 +129,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          http_url,
+         "${*}",
          "https://code.claude.com/docs/en/mcp"},
         // Servers behind a URL are connectors of the account, not of this file.
         {"claude-desktop",
@@ -119,6 +142,7 @@ const std::vector<KnownClient>& table() {
          {},
          kMcpServers,
          plain,
+         nullptr,
          nullptr,
          "https://modelcontextprotocol.io/docs/develop/connect-local-servers"},
         // The second name is where the extension for VS Code kept it before it shared it with its CLI.
@@ -135,6 +159,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          cline_url,
+         nullptr,
          "https://docs.cline.bot/cli/configuration"},
         {"codex",
          "Codex",
@@ -146,7 +171,8 @@ const std::vector<KnownClient>& table() {
          {".codex/config.toml"},
          {{"mcp_servers"}},
          plain,
-         plain_url,
+         codex_url,
+         "*",
          "https://developers.openai.com/codex/mcp"},
         {"copilot",
          "GitHub Copilot CLI",
@@ -159,6 +185,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          copilot,
          copilot_url,
+         nullptr,
          "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/"
          "add-mcp-servers"},
         {"cursor",
@@ -172,6 +199,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          plain_url,
+         "${env:*}",
          "https://cursor.com/docs/mcp"},
         {"gemini",
          "Gemini CLI",
@@ -184,6 +212,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          gemini_url,
+         "${*}",
          "https://geminicli.com/docs/tools/mcp-server/"},
         {"goose",
          "goose",
@@ -196,6 +225,7 @@ const std::vector<KnownClient>& table() {
          {{"extensions"}},
          goose,
          goose_url,
+         "${*}",
          "https://goose-docs.ai/docs/guides/config-files"},
         {"kiro",
          "Kiro",
@@ -208,6 +238,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          plain_url,
+         "${*}",
          "https://kiro.dev/docs/mcp/configuration"},
         // Its second generation has the servers in a table of their own, and takes both.
         {"opencode",
@@ -221,6 +252,7 @@ const std::vector<KnownClient>& table() {
          {{"mcp"}, {"mcp", "servers"}},
          opencode,
          opencode_url,
+         "{env:*}",
          "https://opencode.ai/docs/mcp-servers"},
         {"qwen",
          "Qwen Code",
@@ -233,6 +265,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          gemini_url,
+         "${*}",
          "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/"},
         {"roo",
          "Roo Code",
@@ -245,6 +278,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          roo_url,
+         "${env:*}",
          "https://docs.roocode.com/features/mcp/using-mcp-in-roo"},
         {"vscode",
          "VS Code",
@@ -257,6 +291,7 @@ const std::vector<KnownClient>& table() {
          {{"servers"}},
          vs_code,
          http_url,
+         "${env:*}",
          "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
         {"vscode-insiders",
          "VS Code Insiders",
@@ -269,6 +304,7 @@ const std::vector<KnownClient>& table() {
          {{"servers"}},
          vs_code,
          http_url,
+         "${env:*}",
          "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
         {"windsurf",
          "Windsurf",
@@ -281,6 +317,7 @@ const std::vector<KnownClient>& table() {
          kMcpServers,
          plain,
          windsurf_url,
+         "${env:*}",
          "https://docs.windsurf.com/windsurf/cascade/mcp"},
         {"zed",
          "Zed",
@@ -293,6 +330,7 @@ const std::vector<KnownClient>& table() {
          {{"context_servers"}},
          zed,
          plain_url,
+         nullptr,
          "https://zed.dev/docs/ai/mcp"},
     };
     return rows;

@@ -21,6 +21,9 @@ struct Launch {
     std::string entry;  // its name there
     std::string command;
     std::vector<std::string> arguments;
+    // Of an entry with a URL, where it is to send a token: the variable that has it, and the header in
+    // the client's words for that; empty: none.
+    std::string token_variable = {}, authorization = {};
 };
 
 struct KnownClient {
@@ -41,6 +44,9 @@ struct KnownClient {
     boost::json::object (*program)(const Launch& launch);
     // An entry for a URL of Streamable HTTP; null: the client takes none from its file.
     boost::json::object (*url)(const Launch& launch, const std::string& url);
+    // How it reads a variable in a header of that entry, with * for its name; null: not at all, as far as
+    // its documentation says.
+    const char* reference;
     const char* source;  // the documentation that says all this
 };
 

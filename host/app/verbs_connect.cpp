@@ -1,6 +1,7 @@
 #include "app/client_entry.hpp"
 #include "app/client_file.hpp"
 #include "app/output.hpp"
+#include "app/serve_words.hpp"
 #include "app/session.hpp"
 #include "app/text_difference.hpp"
 #include "app/verb.hpp"
@@ -13,6 +14,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,7 +29,7 @@ namespace {
 constexpr std::size_t kNameBytes = 64;
 
 struct ConnectOptions {
-    std::string client, url, name = "patchbay", file;
+    std::string client, url, token_env, name = "patchbay", file;
     std::vector<std::string> serve;  // behind --
     bool project = false, replace = false, dry_run = false, print = false, undo = false;
 };
@@ -56,54 +58,15 @@ Result<std::string> command_for(const config::Environment& environment) {
     return self;
 }
 
-// A client starts us in a folder of its own: what was meant from here has to be found from there.
-std::vector<std::string> absolute(std::vector<std::string> words, const std::string& here) {
-    const auto from_here = [&](const std::string& path) {
-        return path.empty() || path.starts_with('/') ? path : here + "/" + path;
-    };
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        for (const std::string option : {"--config", "--plugin-dir"}) {
-            if (words[i] == option && i + 1 < words.size())
-                words[i + 1] = from_here(words[i + 1]);
-            else if (words[i].starts_with(option + "="))
-                words[i] = option + "=" + from_here(words[i].substr(option.size() + 1));
-        }
-    }
-    return words;
-}
-
-// What a client could only tell of by a server that does not start.
-Result<void> check_serve(const ConnectOptions& options) {
-    for (const auto& word : options.serve)
-        if (word == "--http" || word.starts_with("--http="))
-            return invalid(
-                "a client that starts patchbay speaks to it over stdio; for a URL: patchbay "
-                "connect " +
-                options.client + " --http URL");
-    CLI::App app;
-    Choice unused;
-    GlobalOptions global;
-    app.fallthrough();
-    add_globals(app, global);
-    add_serve_verb(app, unused);
-    std::vector<std::string> words(options.serve.rbegin(), options.serve.rend());
-    words.emplace_back("serve");
-    try {
-        app.parse(words);
-    } catch (const CLI::ParseError& error) {
-        return invalid("behind --: " + core::printable(error.what(), 200) +
-                       "; `patchbay serve --help` tells what it takes");
-    }
-    return {};
-}
-
 Result<void> check_url(const std::string& url) {
     const bool web = url.starts_with("http://") || url.starts_with("https://");
     const auto host = web ? url.substr(url.find("//") + 2) : std::string();
     const auto slash = host.find('/');
     const std::string example =
-        "; expected what `patchbay serve --http` prints, like "
-        "http://127.0.0.1:8808/mcp";
+        "; expected what `patchbay serve --http` prints, like http://127.0.0.1:8808/mcp, "
+        "http://[::1]:8808/mcp/AGENT or https://mcp.example.com/mcp";
+    if (url.starts_with("unix:"))
+        return invalid("--http: no client here takes a Unix socket in place of a URL" + example);
     if (!web || host.empty() || slash == 0)
         return invalid("--http: \"" + core::printable(url, 80) + "\" is no URL" + example);
     if (host.substr(0, slash).find('@') != std::string::npos)
@@ -124,6 +87,14 @@ Result<void> check_name(const std::string& name) {
     return invalid("--name: \"" + core::printable(name, 80) +
                    "\" is no name that every client takes; expected 1 to " +
                    std::to_string(kNameBytes) + " letters, digits, - and _");
+}
+
+// None that looks like a token of ours, which such a name could be.
+bool is_variable(const std::string& name) {
+    constexpr std::size_t kMostBytes = 64;
+    return name.size() <= kMostBytes && !(name[0] >= '0' && name[0] <= '9') &&
+           std::all_of(name.begin(), name.end(),
+                       [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '_'); });
 }
 
 const KnownClient* client_named(const std::string& id, Error& error) {
@@ -179,9 +150,30 @@ Result<void> check_inside(const std::string& file, const std::string& folder) {
                                         "; name that file with --file if it is meant"};
 }
 
+// The client looks the token up where it runs: it stands in no file.
+Result<void> use_token(const KnownClient& client, const ConnectOptions& options, Launch& launch) {
+    if (options.token_env.empty()) return {};
+    if (!is_variable(options.token_env))
+        return invalid(
+            "--token-env takes the name of a variable that has the token where the client is "
+            "started, like PATCHBAY_TOKEN; a token itself is not written into a file");
+    if (!client.reference)
+        return Error{ErrorCode::Unsupported,
+                     std::string(client.title) +
+                         " has no word in its file for a variable; without --token-env the entry "
+                         "is written, and the header \"Authorization: Bearer TOKEN\" is yours to "
+                         "add as its documentation says: " +
+                         client.source};
+    std::string reference = client.reference;
+    reference.replace(reference.find('*'), 1, options.token_env);
+    launch.token_variable = options.token_env;
+    launch.authorization = "Bearer " + reference;
+    return {};
+}
+
 Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& options,
                                const config::Environment& environment) {
-    Launch launch{options.name, {}, {"serve"}};
+    Launch launch{options.name, {}, {"serve"}, {}, {}};
     if (!options.url.empty()) {
         if (!client.url)
             return Error{
@@ -193,14 +185,15 @@ Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& 
                 "options behind -- are for the `patchbay serve` that the client starts; with "
                 "--http it starts none");
         if (auto fine = check_url(options.url); !fine) return fine.error();
+        if (auto fine = use_token(client, options, launch); !fine) return fine.error();
         return client.url(launch, options.url);
     }
-    if (auto fine = check_serve(options); !fine) return fine.error();
+    const auto more = serve_words(options.serve, environment.working_directory);
+    if (!more) return more.error();
     auto command = command_for(environment);
     if (!command) return command.error();
     launch.command = std::move(*command);
-    const auto more = absolute(options.serve, environment.working_directory);
-    launch.arguments.insert(launch.arguments.end(), more.begin(), more.end());
+    launch.arguments.insert(launch.arguments.end(), more->begin(), more->end());
     return client.program(launch);
 }
 
@@ -305,6 +298,19 @@ std::string undo_of(const KnownClient& client, const ConnectOptions& options) {
     return command + " --undo";
 }
 
+// How the client shows who it is, where the gateway asks.
+void tell_token(const KnownClient& client, const ConnectOptions& options) {
+    if (options.url.empty()) return;
+    if (!options.token_env.empty())
+        return say("it sends the token that " + options.token_env +
+                   " has where it is started; patchbay token add NAME makes one");
+    say(std::string("where the gateway asks for a token: ") +
+        (client.reference ? "--token-env VARIABLE has the client send the one of that variable"
+                          : "the header \"Authorization: Bearer TOKEN\" goes into this entry by "
+                            "hand, as " +
+                                std::string(client.source) + " says"));
+}
+
 void tell(const KnownClient& client, const ConnectOptions& options, const EntryChange& done) {
     const auto entry = "\"" + options.name + "\"";
     switch (done.state) {
@@ -314,6 +320,7 @@ void tell(const KnownClient& client, const ConnectOptions& options, const EntryC
         case EntryChange::State::Connected:
             say("connected: " + entry + " is in " + done.file +
                 (done.made ? ", which is new" : ""));
+            tell_token(client, options);
             say("start " + std::string(client.title) +
                 " anew to have it; back with: " + undo_of(client, options));
             break;
@@ -481,9 +488,18 @@ void add_connect_verb(CLI::App& app, Choice& choice) {
     connect.add_option("--file", wanted->file, "This file, in the words of the client")
         ->type_name("FILE");
     connect.add_option("--name", wanted->name, "The name of the entry")->capture_default_str();
+    auto* http =
+        connect
+            .add_option("--http", wanted->url,
+                        "Reach a `patchbay serve --http` that runs, by its URL: of this machine or "
+                        "another one, https://HOST/mcp, and /mcp/AGENT for what an agent is shown")
+            ->type_name("URL");
     connect
-        .add_option("--http", wanted->url, "Reach a `patchbay serve --http` that runs, by its URL")
-        ->type_name("URL");
+        .add_option("--token-env", wanted->token_env,
+                    "With the token that this variable has where the client is started, for a "
+                    "gateway that asks who comes; no token is written into the file")
+        ->type_name("VARIABLE")
+        ->needs(http);
     connect.add_flag("--replace", wanted->replace,
                      "In place of an entry of that name that is somebody else's");
     auto* dry = connect.add_flag("--dry-run", wanted->dry_run, "Show what would change");

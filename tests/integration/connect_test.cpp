@@ -49,31 +49,33 @@ struct Known {
 };
 // What each client's documentation says: file, table, and the words of an entry.
 constexpr Known kKnown[] = {
-    {"claude", ".claude.json", ".mcp.json", "mcpServers", "", ",\n      \"args\": [\"serve\"]"},
+    {"claude", ".claude.json", ".mcp.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"claude-desktop", "config/Claude/claude_desktop_config.json", nullptr, "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"cline", ".cline/data/settings/cline_mcp_settings.json", nullptr, "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"copilot", ".copilot/mcp-config.json", ".mcp.json", "mcpServers",
-     "\"type\": \"local\",\n      ", ",\n      \"args\": [\"serve\"],\n      \"tools\": [\"*\"]"},
+     "\"type\": \"local\",\n      ",
+     ",\n      \"args\": [\"serve\", \"--stdio\"],\n      \"tools\": [\"*\"]"},
     {"cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"gemini", ".gemini/settings.json", ".gemini/settings.json", "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"kiro", ".kiro/settings/mcp.json", ".kiro/settings/mcp.json", "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"qwen", ".qwen/settings.json", ".qwen/settings.json", "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"roo", "config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-     ".roo/mcp.json", "mcpServers", "", ",\n      \"args\": [\"serve\"]"},
+     ".roo/mcp.json", "mcpServers", "", ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"vscode", "config/Code/User/mcp.json", ".vscode/mcp.json", "servers",
-     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\"]"},
+     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"vscode-insiders", "config/Code - Insiders/User/mcp.json", ".vscode/mcp.json", "servers",
-     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\"]"},
+     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"windsurf", ".codeium/windsurf/mcp_config.json", nullptr, "mcpServers", "",
-     ",\n      \"args\": [\"serve\"]"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"zed", "config/zed/settings.json", ".zed/settings.json", "context_servers", "",
-     ",\n      \"args\": [\"serve\"],\n      \"env\": {}"},
+     ",\n      \"args\": [\"serve\", \"--stdio\"],\n      \"env\": {}"},
 };
 
 TEST_F(Connect, PutsTheEntryInTheWordsOfEachClientAndTakesItOutAgain) {
@@ -108,19 +110,19 @@ TEST_F(Connect, PutsTheEntryInTheWordsOfEachClientAndTakesItOutAgain) {
 
 TEST_F(Connect, SpeaksTomlToCodexYamlToGooseAndOpencodesOwnJson) {
     ASSERT_EQ(connect({"codex"}).exit_code, 0);
-    EXPECT_EQ(text(".codex/config.toml"),
-              "[mcp_servers.patchbay]\ncommand = \"" + program + "\"\nargs = [\"serve\"]\n");
+    EXPECT_EQ(text(".codex/config.toml"), "[mcp_servers.patchbay]\ncommand = \"" + program +
+                                              "\"\nargs = [\"serve\", \"--stdio\"]\n");
     ASSERT_EQ(connect({"goose"}).exit_code, 0);
     EXPECT_THAT(
         text("config/goose/config.yaml"),
         AllOf(StartsWith("extensions:\n  patchbay:\n    type: stdio\n    name: patchbay\n    "
                          "enabled: true\n    cmd: "),
-              HasSubstr("\n    args: [\"serve\"]\n    envs: {}\n")));
+              HasSubstr("\n    args: [\"serve\", \"--stdio\"]\n    envs: {}\n")));
     ASSERT_EQ(connect({"opencode"}).exit_code, 0);
     EXPECT_THAT(text("config/opencode/opencode.json"),
                 HasSubstr("\"mcp\": {\n    \"patchbay\": {\n      \"type\": \"local\",\n      "
                           "\"command\": [\"" +
-                          program + "\", \"serve\"]\n"));
+                          program + "\", \"serve\", \"--stdio\"]\n"));
     // The table of its second generation, where it is in use.
     put("config/opencode/opencode.json", "{\"mcp\": {\"servers\": {}}}\n");
     ASSERT_EQ(connect({"opencode"}).exit_code, 0);
@@ -166,6 +168,8 @@ TEST_F(Connect, NothingElseInTheFileChangesAndUndoGivesBackItsBytes) {
     EXPECT_EQ(connect({"zed", "--undo"}).exit_code, 0);
     EXPECT_EQ(text("config/zed/settings.json"), before);
     EXPECT_EQ(mode_of(path), 0640u);
+    // It had that secret too.
+    EXPECT_FALSE(fs::exists(backup));
     const auto again = connect({"zed", "--undo"});
     EXPECT_EQ(again.exit_code, 6);
     EXPECT_THAT(again.err, HasSubstr("has no entry \"patchbay\""));
@@ -193,11 +197,41 @@ TEST_F(Connect, AnUpdateKeepsTheWayBackToWhatWasBeforeTheFirst) {
     put(".cursor/mcp.json", "{\"a\":1}");
     ASSERT_EQ(connect({"cursor"}).exit_code, 0);
     ASSERT_EQ(connect({"cursor", "--", "--only", "files"}).exit_code, 0);
-    EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr("[\"serve\",\"--only\",\"files\"]"));
+    EXPECT_THAT(text(".cursor/mcp.json"),
+                HasSubstr("[\"serve\",\"--stdio\",\"--only\",\"files\"]"));
     ASSERT_EQ(connect({"cursor", "--http", "http://127.0.0.1:8808/mcp"}).exit_code, 0);
     EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr("{\"url\":\"http://127.0.0.1:8808/mcp\"}"));
     ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
     EXPECT_EQ(text(".cursor/mcp.json"), "{\"a\":1}");
+}
+
+TEST_F(Connect, ATokenIsNamedInTheWordsOfTheClientAndStandsInNoFile) {
+    home.environment["GATEWAY_TOKEN"] = "patchbay_0123456789abcdef";
+    const std::pair<const char*, std::vector<std::string>> cases[] = {
+        {"claude", {R"("headers": {"Authorization": "Bearer ${GATEWAY_TOKEN}"})"}},
+        {"cursor", {R"("headers": {"Authorization": "Bearer ${env:GATEWAY_TOKEN}"})"}},
+        {"opencode", {R"("headers": {"Authorization": "Bearer {env:GATEWAY_TOKEN}"})"}},
+        {"codex", {R"(bearer_token_env_var = "GATEWAY_TOKEN")"}},
+        {"goose", {"Authorization: \"Bearer ${GATEWAY_TOKEN}\"", "GATEWAY_TOKEN"}}};
+    for (const auto& [client, parts] : cases) {
+        const auto done = connect({client, "--print", "--http", "https://mcp.example/mcp",
+                                   "--token-env", "GATEWAY_TOKEN"});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        for (const auto& part : parts) EXPECT_THAT(done.out, HasSubstr(part)) << client;
+        EXPECT_THAT(done.out + done.err, Not(HasSubstr("patchbay_0123")));
+    }
+    const auto done = connect({"cursor", "--http", "https://mcp.example/mcp"});
+    EXPECT_THAT(done.err, HasSubstr("--token-env VARIABLE"));
+    EXPECT_THAT(connect({"zed", "--http", "https://mcp.example/mcp"}).err,
+                HasSubstr("by hand, as https://zed.dev/"));
+}
+
+TEST_F(Connect, WhatServeIsToldOfFilesIsFoundFromEverywhere) {
+    const auto done = connect({"codex", "--print", "--", "--config", "a.toml", "--plugin-dir=b"});
+    EXPECT_THAT(done.out,
+                HasSubstr("[\"serve\", \"--stdio\", \"--config\", \"" + home.work().string() +
+                          "/a.toml\", \"--plugin-dir=" + home.work().string() + "/b\"]"))
+        << done.err;
 }
 
 TEST_F(Connect, AnEntryOfThatNameThatIsSomebodyElsesStays) {
@@ -240,11 +274,11 @@ TEST_F(Connect, DryRunAndPrintWriteNothing) {
               "--- " + file(".cursor/mcp.json") + "\n+++ " + file(".cursor/mcp.json") +
                   "\n@@ -3,1 +3,5 @@\n-    \"a\": {}\n+    \"a\": {},\n+    \"patchbay\": {\n+  "
                   "    \"command\": \"" +
-                  program + "\",\n+      \"args\": [\"serve\"]\n+    }\n");
+                  program + "\",\n+      \"args\": [\"serve\", \"--stdio\"]\n+    }\n");
     EXPECT_THAT(dry.err, HasSubstr("nothing is written"));
     EXPECT_EQ(connect({"zed", "--dry-run"}).exit_code, 0);
-    EXPECT_EQ(connect({"codex", "--print"}).out,
-              "[mcp_servers.patchbay]\ncommand = \"" + program + "\"\nargs = [\"serve\"]\n");
+    EXPECT_EQ(connect({"codex", "--print"}).out, "[mcp_servers.patchbay]\ncommand = \"" + program +
+                                                     "\"\nargs = [\"serve\", \"--stdio\"]\n");
     EXPECT_EQ(connect({"codex", "--print", "--http", "http://[::1]:1/mcp"}).out,
               "[mcp_servers.patchbay]\nurl = \"http://[::1]:1/mcp\"\n");
     EXPECT_EQ(connect({"cursor", "--undo", "--dry-run"}).exit_code, 6);
@@ -477,8 +511,17 @@ TEST_F(Connect, RefusesWhatMakesNoSense) {
         {{"cursor", "--http", "http://u:p@127.0.0.1:8808/mcp"}, 3, "with a user or a password"},
         {{"cursor", "--http", "http://127.0.0.1:1/mcp", "--", "--only", "x"}, 3, "behind --"},
         {{"cursor", "--", "--http", "127.0.0.1:1"}, 3, "over stdio"},
-        {{"cursor", "--", "--onyl", "x"}, 3, "behind --: The following argument"},
+        {{"cursor", "--", "--onyl", "x"},
+         3,
+         "behind --: patchbay serve has no option \"--onyl\"; did you mean \"--only\"?"},
         {{"cursor", "--", "--only"}, 3, "behind --: --only"},
+        {{"cursor", "--", "--auth", "token"}, 3, "behind --: --auth is for a gateway that listens"},
+        {{"cursor", "--http", "unix:/x.sock"}, 3, "takes a Unix socket"},
+        {{"cursor", "--token-env", "X"}, 3, "--token-env requires --http"},
+        {{"cursor", "--http", "http://127.0.0.1:1/mcp", "--token-env", "a-b"},
+         3,
+         "not written into"},
+        {{"zed", "--http", "http://127.0.0.1:1/mcp", "--token-env", "X"}, 1, "https://zed.dev/"},
         {{"cursor", "nonsense"}, 3, "behind --: "},
         {{"cursor", "--name", "a.b"}, 3, "is no name that every client takes"},
         {{"cursor", "--undo", "--http", "http://127.0.0.1:1/mcp"}, 3, "--undo takes the entry out"},
