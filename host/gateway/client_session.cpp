@@ -18,8 +18,6 @@ using protocol::Era;
 
 namespace {
 
-constexpr std::size_t kInstructionBytes = 2'048;  // of each server
-
 // Said again as it came: it may be a number that no type here holds.
 bool is_id(const protocol::Envelope& envelope) {
     const auto digits = envelope.id.substr(envelope.id.starts_with('-'));
@@ -39,7 +37,6 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
     : Caller(parts.callers, as_configured(std::move(principal), parts.servers.config()),
              parts.view.sight()),
       servers_(parts.servers),
-      catalogue_(parts.catalogue),
       out_(parts.out),
       view_(parts.view),
       fallback_(std::move(fallback)),
@@ -47,7 +44,8 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       most_requests_(parts.most_requests),
       alone_(parts.alone),
       modern_alone_(parts.modern_alone),
-      offered_any_(!parts.alone),
+      abilities_(servers_, parts.alone ? Told::ByTheFirst : Told::Nothing),
+      instructions_(servers_.connections(), parts.catalogue, view_, number()),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), parts.catalogue, *this, view_,
                servers_.config().gateway.first_list,
@@ -153,7 +151,7 @@ void ClientSession::take_request(const Incoming& message, Route from) {
 
 void ClientSession::begin(ClientRequest request, const protocol::Params& params) {
     if (request.modern()) {
-        use_capabilities(request.meta.capabilities);
+        abilities_.offer(request.meta.capabilities);
         arrival_.begin();
         if (request.method == "server/discover")
             return out_.answer(
@@ -168,7 +166,7 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
                                             " requests are in flight; wait for some of them"),
                            request.route);
     request.capabilities =
-        told_of(request.modern() ? request.meta.capabilities : raw_capabilities_);
+        abilities_.told_of(request.modern() ? request.meta.capabilities : raw_capabilities_);
     const auto number = requests_.add(std::move(request));
     if (operations_.start(number, params)) return;
     const auto unknown = requests_.take(number);
@@ -194,12 +192,12 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     raw_capabilities_ = json::serialize(capabilities_);
     revision_ = known ? *asked : protocol::kLegacyVersion;
     prefer(Era::Legacy);
-    use_capabilities(raw_capabilities_);
+    abilities_.offer(raw_capabilities_);
     json::object result{
         {"protocolVersion", revision_},
         {"capabilities", our_capabilities(Era::Legacy)},
         {"serverInfo", {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}};
-    if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
+    if (const auto text = instructions_.text(); !text.empty()) result["instructions"] = text;
     out_.answer({protocol::response(id, json::serialize(result))}, from);
     arrival_.begin();
 }
@@ -211,7 +209,7 @@ void ClientSession::go_on_as(const std::string& revision, const json::object& ca
     capabilities_ = capabilities;
     prefer(Era::Legacy);
     raw_capabilities_ = json::serialize(capabilities_);
-    use_capabilities(raw_capabilities_);
+    abilities_.offer(raw_capabilities_);
     events_.on_initialized();
     arrival_.begin();
     wishes_.restore(std::move(wishes));
@@ -224,50 +222,8 @@ std::string ClientSession::discovered() const {
         {"_meta",
          {{"io.modelcontextprotocol/serverInfo",
            {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}}}};
-    if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
+    if (const auto text = instructions_.text(); !text.empty()) result["instructions"] = text;
     return json::serialize(result);
-}
-
-// Of the servers that are there by now or have said so to an earlier host, each under its name.
-std::string ClientSession::instructions() const {
-    std::string all = core::printable(view_.about, kInstructionBytes, true);
-    for (const auto& id : view_.servers(servers_.connections())) {
-        const auto text = instructions_of(id);
-        if (text.empty()) continue;
-        if (view_.public_names()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
-        all += core::printable(text, kInstructionBytes, true);
-    }
-    return all;
-}
-
-std::string ClientSession::instructions_of(const std::string& server) const {
-    const auto* held = servers_.connections().held(server, number());
-    if (held && held->session()) return held->session()->instructions;
-    const auto listed = catalogue_.listings().find(server);
-    return listed == catalogue_.listings().end() ? std::string() : listed->second->instructions;
-}
-
-// What servers are told of their client, before the first of them is greeted: of several clients'
-// worth of requests the first one says it.
-void ClientSession::use_capabilities(std::string_view raw_capabilities) {
-    if (std::exchange(offered_any_, true)) return;
-    servers_.connections().offer(with_ours(raw_capabilities));
-}
-
-json::object ClientSession::with_ours(std::string_view raw_capabilities) const {
-    const auto capabilities = object_of(raw_capabilities);
-    auto offered = connection::capabilities_of(servers_.config().client);
-    for (const auto* each : {"roots", "sampling", "elicitation"})
-        if (const auto* told = core::object_in(&capabilities, each)) offered[each] = *told;
-    return offered;
-}
-
-const std::string& ClientSession::told_of(const std::string& raw_capabilities) {
-    if (told_.empty() || raw_capabilities != last_capabilities_) {
-        last_capabilities_ = raw_capabilities;
-        told_ = json::serialize(with_ours(raw_capabilities));
-    }
-    return told_;
 }
 
 void ClientSession::take_notification(const protocol::Envelope& envelope, Route from) {

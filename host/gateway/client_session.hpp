@@ -20,8 +20,10 @@
 #include "gateway/client_questions.hpp"
 #include "gateway/incoming.hpp"
 #include "gateway/input_rounds.hpp"
+#include "gateway/instructions.hpp"
 #include "gateway/operations.hpp"
 #include "gateway/task_operations.hpp"
+#include "gateway/told_abilities.hpp"
 
 #include <optional>
 #include <string>
@@ -87,12 +89,6 @@ private:
     bool resume(const ClientRequest& again, const protocol::Params& params);
     void go_on(RequestNumber request);
     void cancel(RequestNumber request, const std::string& reason);
-    void use_capabilities(std::string_view raw_capabilities);
-    boost::json::object with_ours(std::string_view raw_capabilities) const;
-    // What servers are told of a client that can do that, raw.
-    const std::string& told_of(const std::string& raw_capabilities);
-    std::string instructions() const;
-    std::string instructions_of(const std::string& server) const;
     void settle(RequestNumber request, const Outcome& outcome);
 
     // Caller
@@ -121,7 +117,6 @@ private:
                             const boost::json::object& params);
 
     const service::Servers& servers_;
-    const catalogue::Catalogue& catalogue_;
     Outward& out_;
     const View view_;
     const connection::Responder fallback_;
@@ -131,9 +126,8 @@ private:
     std::string raw_capabilities_;      // the same
     std::string revision_;              // that initialize agreed on; empty: it did not come
     const bool alone_, modern_alone_;
-    bool offered_any_;               // capabilities, to servers
-    std::string last_capabilities_;  // raw, for whom told_ is
-    std::string told_;
+    ToldAbilities abilities_;
+    Instructions instructions_;
     ClientRequests requests_;
     Offered offered_;
     Arrival arrival_;
