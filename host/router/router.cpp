@@ -1,20 +1,18 @@
 #include "router/router.hpp"
 
-#include "core/digest.hpp"
-#include "core/json.hpp"
 #include "core/text.hpp"
-#include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
-#include "protocol/log_levels.hpp"
 #include "protocol/qualified_name.hpp"
+#include "router/call_params.hpp"
+#include "router/definitions.hpp"
 #include "router/flights.hpp"
 #include "router/lists.hpp"
+#include "router/methods.hpp"
 #include "router/tool_finder.hpp"
 
 #include <algorithm>
 
 namespace patchbay::router {
-namespace json = boost::json;
 using connection::Approvable;
 using connection::Approval;
 using connection::Caller;
@@ -24,59 +22,9 @@ using connection::State;
 
 namespace {
 
-constexpr std::string_view kServerNeeds[][2] = {
-    {"tools/", "tools"},     {"resources/", "resources"},
-    {"prompts/", "prompts"}, {"completion/", "completions"},
-    {"logging/", "logging"},
-};
-
-// The capability that `method` needs of the server; empty: none.
-std::string_view capability_for(std::string_view method) {
-    for (const auto& [prefix, capability] : kServerNeeds) {
-        if (method.substr(0, prefix.size()) == prefix) return capability;
-    }
-    return {};
-}
-
-bool is_method(std::string_view name) {
-    constexpr std::string_view kLetters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$./-";
-    return !name.empty() && name.find_first_not_of(kLetters) == std::string_view::npos;
-}
-
-// In words, for a reason why not.
-std::string_view what_is_asked_for(std::string_view method) {
-    const auto capability = capability_for(method);
-    return capability.empty() || capability == "logging" ? "requests" : capability;
-}
-
 // What stands for the server as a whole where a tool has its public name.
 std::string prefix_of(const std::string& server) {
     return "mcp__" + server + "__";
-}
-
-std::string text_member(const json::object& object, std::string_view key) {
-    return std::string(core::text_in(&object, key).value_or(""));
-}
-
-std::size_t size_of(const Call& call) {
-    return call.arguments.size() + call.members.size() + call.meta.size();
-}
-
-std::size_t size_of(const protocol::Params& params) {
-    return params.members.size() + params.meta.size();
-}
-
-std::size_t size_of(const ServerRequest& request) {
-    return size_of(request.params);
-}
-
-// Checked here, for in the modern era no server answers: it would be said with every later request.
-std::string wrong_level(const std::string& level) {
-    if (protocol::log_severity(level)) return {};
-    const std::vector<std::string> levels(protocol::kLogLevels.begin(), protocol::kLogLevels.end());
-    return "unknown log level \"" + core::printable(level, 80) + "\"" +
-           core::did_you_mean(level, levels) + "; known: " + core::join(levels, ", ");
 }
 
 }  // namespace
@@ -90,6 +38,7 @@ struct Router::Impl final : connection::CallersWatcher {
           pool(leases),
           policy(rules),
           finder(leases, rules, catalogue),
+          definitions(leases, finder),
           flights(leases, observer) {
         callers.watch_first(*this);
     }
@@ -108,34 +57,6 @@ struct Router::Impl final : connection::CallersWatcher {
         connection::Question question = {};
         bool decided = false;
     };
-    std::string definition_of(const std::string& server) {
-        const auto found = pool.find(server);
-        return found ? found->get().spec().definition_key : std::string();
-    }
-    // The server, and what it says of the tool.
-    std::string definition_of(const std::string& server, const protocol::Tool& tool) {
-        return definition_of(server) + " " + core::sha256_hex(tool.known + "," + tool.others);
-    }
-
-    // What was to be approved and is another one by now; nothing: it is the same, or gone.
-    std::optional<Error> changed(const Approvable& wanted) {
-        if (!pool.find(wanted.server)) return {};
-        const auto key = definition_of(wanted.server);
-        if (!wanted.definition.starts_with(key))
-            return another_one(wanted.server, wanted.public_name);
-        const auto* entry =
-            wanted.tool.empty() ? nullptr : finder.index().find_raw(wanted.server, wanted.tool);
-        if (!entry || definition_of(wanted.server, *entry->tool) == wanted.definition) return {};
-        return Error{ErrorCode::Unavailable,
-                     wanted.public_name +
-                         " is described otherwise than when it was to be approved; ask again"};
-    }
-
-    static Error another_one(const std::string& server, const std::string& approvable) {
-        return {ErrorCode::Unavailable, "server \"" + server + "\" is another one than when " +
-                                            approvable + " was to be approved; ask again"};
-    }
-
     // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
     // take.
     template <class T, class Then>
@@ -158,7 +79,8 @@ struct Router::Impl final : connection::CallersWatcher {
             auto* asker = caller_of(id);
             if (!asker) return;
             if (approval == Approval::Given) {
-                if (auto another = changed(meant)) return flights.end_soon(id, std::move(*another));
+                if (auto another = definitions.changed(meant))
+                    return flights.end_soon(id, std::move(*another));
                 return then(*asker, awaited->asked);
             }
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
@@ -213,7 +135,7 @@ struct Router::Impl final : connection::CallersWatcher {
                                 call.arguments,
                                 "tools/call",
                                 call.reference,
-                                definition_of(entry.server, *entry.tool)};
+                                definitions.of(entry.server, *entry.tool)};
         await_approval(
             id, caller, wanted, std::move(denied), std::move(call),
             [this, id, server = wanted.server, tool = wanted.tool](Caller& asker, Call& approved) {
@@ -236,31 +158,7 @@ struct Router::Impl final : connection::CallersWatcher {
     }
 
     void send_judged(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
-        connection::Request request{"tools/call",
-                                    {{}, std::move(call.meta)},
-                                    call.timeout,
-                                    std::move(call.on_progress),
-                                    call.begun,
-                                    call.reference,
-                                    std::move(call.capabilities),
-                                    std::move(call.client_headers),
-                                    std::move(call.log_level)};
-        auto& members = request.params.members;
-        members.reserve(entry.quoted_name.size() + call.arguments.size() + call.members.size() +
-                        32);
-        members.append("\"name\":").append(entry.quoted_name);
-        members.append(",\"arguments\":");
-        members.append(call.arguments.empty() ? "{}" : call.arguments);
-        if (!call.members.empty()) members.append(",").append(call.members);
-        flights.send(id, caller, owner, std::move(request));
-    }
-
-    Result<json::object> read_params(const ServerRequest& request) const {
-        auto params =
-            core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
-        if (params) return params;
-        return Error{ErrorCode::Invalid,
-                     "the params of " + request.method + ": " + params.error().message};
+        flights.send(id, caller, owner, request_of(entry.quoted_name, call));
     }
 
     Error why_missing(const Caller& caller, const std::string& server, const std::string& tool) {
@@ -268,62 +166,13 @@ struct Router::Impl final : connection::CallersWatcher {
                                   protocol::public_name(server, tool), {server});
     }
 
-    // That nothing of the server is there for the caller that such a request could be about.
-    std::optional<Error> not_shown(const Caller& caller, const std::string& server,
-                                   std::string_view method) const {
-        const auto* sight = caller.sight().get();
-        if (!sight || sight->holds_others_of(server)) return {};
-        // Of tools each is looked at for itself, a task is of a tool that was called, and how much a
-        // server logs shows nothing of it.
-        const bool narrow = method.starts_with("tools/") || method.starts_with("tasks/") ||
-                            method == "logging/setLevel";
-        if (narrow && sight->holds(server)) return {};
-        return Error{ErrorCode::NotFound,
-                     "no server \"" + core::printable(server, 80) + "\" is shown here" +
-                         (sight->holds(server) ? " but for some of its tools" : "")};
-    }
-
     // A tools/call in the server's own words is a call like any other: the tool is found in the
     // server's list, judged, and what is sent says only what was judged.
     void call_raw(CallId id, Caller& caller, ServerRequest request) {
-        auto params = read_params(request);
-        if (!params) return flights.end_soon(id, params.error());
-        const auto tool = text_member(*params, "name");
-        const auto* arguments = params->if_contains("arguments");
-        if (tool.empty())
-            return flights.end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
-        if (arguments && !arguments->is_object())
-            return flights.end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
-        // A server that reads keys in any case of letters would take it for what was judged.
-        for (const auto& member : *params) {
-            const std::string_view written = member.key();
-            const auto key = core::lower(written);
-            const bool plain = std::all_of(written.begin(), written.end(), [](char c) {
-                return c > 0;
-            });  // some fold other letters
-            if (plain &&
-                (key == written || (key != "name" && key != "arguments" && key != "_meta")))
-                continue;
-            return flights.end_soon(id, {ErrorCode::Invalid, "the params of tools/call: \"" +
-                                                                 core::printable(member.key(), 80) +
-                                                                 "\" is no member of it"});
-        }
-        Call call;
-        const std::string written = "{" + request.params.members + "}";
-        for (const auto& [key, value] : protocol::members_in(written)) {
-            if (key == "arguments")
-                call.arguments = value;
-            else if (key != "name" && key != "_meta")
-                protocol::append_member(call.members, key, value);
-        }
-        call.meta = std::move(request.params.meta);
-        call.timeout = request.timeout;
-        call.begun = request.begun;
-        call.on_progress = std::move(request.on_progress);
-        call.reference = request.reference;
-        call.capabilities = std::move(request.capabilities);
-        call.client_headers = std::move(request.client_headers);
-        call.log_level = std::move(request.log_level);
+        auto read = read_raw_call(request, depth());
+        if (!read) return flights.end_soon(id, read.error());
+        const auto tool = std::move(read->tool);
+        auto& call = read->call;
         const auto* known = finder.index().find_raw(request.server, tool);
         const auto name = finder.index().public_name(request.server, tool);
         if (auto hidden = finder.not_shown(caller, name))
@@ -386,7 +235,7 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto& method = request.method;
         const bool subscribes = method == "resources/subscribe";
         if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
-            const auto params = read_params(request);
+            const auto params = read_params(request, depth());
             if (!params) return flights.end_soon(id, params.error());
             if (method == "logging/setLevel") {
                 const auto level = text_member(*params, "level");
@@ -429,8 +278,8 @@ struct Router::Impl final : connection::CallersWatcher {
             auto again = pool.lease(waiting->server, *asker);
             if (!again) return flights.end_soon(id, again.error());
             if (approved && again->get().spec().definition_key != definition)
-                return flights.end_soon(id,
-                                        another_one(waiting->server, prefix_of(waiting->server)));
+                return flights.end_soon(
+                    id, Definitions::another_one(waiting->server, prefix_of(waiting->server)));
             if (again->get().state() == State::Ready) {
                 auto [decision, denied] = judge_server(*asker, waiting->server, waiting->method);
                 if (decision == policy::Decision::Deny ||
@@ -467,7 +316,7 @@ struct Router::Impl final : connection::CallersWatcher {
                                 "{" + request.params.members + "}",
                                 request.method,
                                 request.reference,
-                                definition_of(request.server)};
+                                definitions.of(request.server)};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id, then](Caller& asker, ServerRequest& approved) {
                            const auto [now, why] =
@@ -493,6 +342,7 @@ struct Router::Impl final : connection::CallersWatcher {
     connection::ConnectionPool& pool;
     const policy::Policy& policy;
     ToolFinder finder;
+    const Definitions definitions;
     Flights flights;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
@@ -552,28 +402,11 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (request.method == "tools/list")
         handler = impl_->without_hidden(request.server, caller, std::move(handler));
     const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
-    // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
-    if (!is_method(request.method)) {
-        flights.end_soon(
-            id, {ErrorCode::Invalid, "no method \"" + core::printable(request.method, 80) +
-                                         "\": one is made of letters, digits, \"_\", \"$\", \".\", "
-                                         "\"/\" and \"-\""});
+    if (auto wrong = wrong_method(request.method)) {
+        flights.end_soon(id, std::move(*wrong));
         return id;
     }
-    // Nor one that takes letters of any case.
-    const auto method = core::lower(request.method);
-    if (request.method != "tools/call" && method == "tools/call") {
-        flights.end_soon(
-            id, {ErrorCode::Invalid, "no method \"" + request.method + "\"; it is \"tools/call\""});
-        return id;
-    }
-    // Callers may share a session, and with it the numbers of what is in flight there.
-    if (method == "initialize" || method.starts_with("notifications/")) {
-        flights.end_soon(id, {ErrorCode::Invalid,
-                              core::printable(request.method, 80) + " is said by the host itself"});
-        return id;
-    }
-    if (auto hidden = impl_->not_shown(caller, request.server, request.method)) {
+    if (auto hidden = not_shown(caller, request.server, request.method)) {
         flights.end_soon(id, std::move(*hidden));
         return id;
     }
@@ -593,7 +426,7 @@ CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handle
     if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
     const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
-    if (auto hidden = impl_->not_shown(caller, request.server, request.method))
+    if (auto hidden = not_shown(caller, request.server, request.method))
         flights.end_soon(id, std::move(*hidden));
     else if (auto found = impl_->pool.find(request.server); !found)
         flights.end_soon(id, found.error());
@@ -654,7 +487,7 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
 
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
                                             const std::string& method) const {
-    if (auto hidden = impl_->not_shown(caller, server, method)) return hidden;
+    if (auto hidden = not_shown(caller, server, method)) return hidden;
     auto [decision, denied] = impl_->judge_server(caller, server, method);
     if (decision != policy::Decision::Deny) return {};
     return std::move(denied);

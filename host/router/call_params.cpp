@@ -1,0 +1,99 @@
+#include "router/call_params.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchbay::router {
+namespace json = boost::json;
+
+namespace {
+
+Error invalid(std::string why) {
+    return {ErrorCode::Invalid, std::move(why)};
+}
+
+// A server that reads keys in any case of letters would take it for what was judged.
+bool may_be_taken_for_another(std::string_view written) {
+    const auto key = core::lower(written);
+    const bool plain = std::all_of(written.begin(), written.end(), [](char c) {
+        return c > 0;
+    });  // some fold other letters
+    return !plain || (key != written && (key == "name" || key == "arguments" || key == "_meta"));
+}
+
+}  // namespace
+
+Result<json::object> read_params(const ServerRequest& request, std::size_t depth) {
+    auto params = core::parse_json_object("{" + request.params.members + "}", {.depth = depth});
+    if (params) return params;
+    return invalid("the params of " + request.method + ": " + params.error().message);
+}
+
+std::string text_member(const json::object& object, std::string_view key) {
+    return std::string(core::text_in(&object, key).value_or(""));
+}
+
+Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
+    const auto params = read_params(request, depth);
+    if (!params) return params.error();
+    RawCall read{text_member(*params, "name"), {}};
+    const auto* arguments = params->if_contains("arguments");
+    if (read.tool.empty()) return invalid("tools/call needs a \"name\"");
+    if (arguments && !arguments->is_object()) return invalid("\"arguments\" must be an object");
+    for (const auto& member : *params)
+        if (may_be_taken_for_another(member.key()))
+            return invalid("the params of tools/call: \"" + core::printable(member.key(), 80) +
+                           "\" is no member of it");
+    auto& call = read.call;
+    const std::string written = "{" + request.params.members + "}";
+    for (const auto& [key, value] : protocol::members_in(written)) {
+        if (key == "arguments")
+            call.arguments = value;
+        else if (key != "name" && key != "_meta")
+            protocol::append_member(call.members, key, value);
+    }
+    call.meta = std::move(request.params.meta);
+    call.timeout = request.timeout;
+    call.begun = request.begun;
+    call.on_progress = std::move(request.on_progress);
+    call.reference = request.reference;
+    call.capabilities = std::move(request.capabilities);
+    call.client_headers = std::move(request.client_headers);
+    call.log_level = std::move(request.log_level);
+    return read;
+}
+
+connection::Request request_of(std::string_view quoted_name, Call& call) {
+    connection::Request request{"tools/call",
+                                {{}, std::move(call.meta)},
+                                call.timeout,
+                                std::move(call.on_progress),
+                                call.begun,
+                                call.reference,
+                                std::move(call.capabilities),
+                                std::move(call.client_headers),
+                                std::move(call.log_level)};
+    auto& members = request.params.members;
+    members.reserve(quoted_name.size() + call.arguments.size() + call.members.size() +
+                    32);
+    members.append("\"name\":").append(quoted_name);
+    members.append(",\"arguments\":");
+    members.append(call.arguments.empty() ? "{}" : call.arguments);
+    if (!call.members.empty()) members.append(",").append(call.members);
+    return request;
+}
+
+std::size_t size_of(const Call& call) {
+    return call.arguments.size() + call.members.size() + call.meta.size();
+}
+
+std::size_t size_of(const ServerRequest& request) {
+    return request.params.members.size() + request.params.meta.size();
+}
+
+}  // namespace patchbay::router

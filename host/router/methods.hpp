@@ -1,0 +1,28 @@
+// What may be asked of a server by its method, and what that needs of it. Internal to this room.
+//
+// Threads: [any], pure. Errors: Invalid, with what would do; NotFound.
+#pragma once
+
+#include "connection/caller.hpp"
+#include "core/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::router {
+
+// The capability that `method` needs of the server; empty: none.
+std::string_view capability_for(std::string_view method);
+// In words, for a reason why not.
+std::string_view what_is_asked_for(std::string_view method);
+// Why nobody may ask for a method of that name: it might be taken for one that is judged, or is the host's own.
+std::optional<Error> wrong_method(const std::string& method);
+// That nothing of the server is there for the caller that such a request could be about; nothing: there is.
+std::optional<Error> not_shown(const connection::Caller& caller, const std::string& server,
+                               std::string_view method);
+// Why that is no level of the log; empty: it is one. Checked here, for in the modern era no server answers: it
+// would be said with every later request.
+std::string wrong_level(const std::string& level);
+
+}  // namespace patchbay::router
