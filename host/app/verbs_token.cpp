@@ -68,6 +68,7 @@ void warn_of_strangers(const Session& session, const std::vector<std::string>& s
             say("warning: --servers: " + session.servers().no_such_server(id).message);
 }
 
+// Printed only once it is kept: a token that nobody knows of could not be taken back.
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
     Token token{options.name, gateway::sha256_of_token(text), Calendar::now()};
@@ -79,6 +80,7 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         token.expires = token.created + *lifetime;
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
+    // Afterwards, and with a configuration that may be wrong: the token counts whatever is configured.
     if (!options.servers.empty() && !global.quiet)
         if (const auto session = Session::open(global, Session::Life::Offline))
             warn_of_strangers(*session, options.servers);
@@ -89,7 +91,8 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         return kOk;
     }
     print_line(text);
-    std::fflush(stdout);
+    std::fflush(
+        stdout);  // alone on stdout, and before the words on it: TOKEN=$(patchbay token add x)
     say("token \"" + token.name +
         "\" is kept as a hash, and shown this once; a client sends it as "
         "\"Authorization: Bearer TOKEN\"; expires: " +
@@ -148,6 +151,7 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
     added.add_option("NAME", options->name, "What it is called in lists")->required();
     added.add_option("--expires", options->lifetime, "It counts for so long: 30d, 12h, 90m")
         ->type_name("TIME");
+    // With commas, as `serve` has them, and also repeated.
     added
         .add_option("--servers", options->servers,
                     "Who brings it is shown these servers alone, by their ids")

@@ -83,6 +83,8 @@ std::string origin_of(const config::Config& config, const std::string& id) {
     return "Server: " + id;
 }
 
+// With the definition: a tool that is described otherwise than when a person said yes is another one. The
+// sign keeps a tool apart from a method of its name.
 std::string key_of(const Approvable& wanted) {
     return wanted.server + "\n" + (wanted.tool.empty() ? wanted.method : "=" + wanted.tool) + "\n" +
            wanted.definition;
@@ -124,6 +126,7 @@ json::object approval_form(const config::Config& config, const Approvable& wante
             "arguments. ";
     }
     decisions.push_back("no");
+    // One field with an enum: every client that knows forms at all can show that.
     return {{"message", message},
             {"requestedSchema",
              {{"type", "object"},
@@ -149,6 +152,7 @@ connection::Question Approvals::approve(const Approvable& wanted, Lasting lastin
     auto question = ask(approval_form(config_, wanted, lasting), [this, key = std::move(key),
                                                                   lasting, decide](auto given) {
         const auto decision = decision_in(given);
+        // A client may answer with what it was not offered.
         const bool kept = decision == "session" && lasting == Lasting::Session;
         if (kept) remember(key);
         decide(kept || decision == "once" ? Approval::Given : Approval::Refused);

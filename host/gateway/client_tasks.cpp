@@ -13,8 +13,10 @@ namespace patchbay::gateway {
 
 namespace {
 
+// Beyond, the sum with the time of now could overflow; such a task is as good as kept for ever.
 constexpr std::int64_t kLongestTtlMs = std::int64_t{1'000} * 3'600 * 24 * 365;
 
+// A server may forget it too by now, so that nobody misses what is asked for under its name.
 bool may_go(const ClientTasks::Task& task, core::Clock::time_point now) {
     return task.ended || now >= task.old_at;
 }
@@ -64,6 +66,7 @@ void ClientTasks::forget_one(core::Clock::time_point now) {
 void ClientTasks::add(const std::string& server, std::string_view raw_task,
                       core::Clock::time_point now, TaskClaims::Held claim) {
     const auto id = task_id_of(raw_task);
+    // A server that says an id twice means one task; a second place for it would outlive the first.
     if (const auto found = numbers_.find(name_of(server, id)); found != numbers_.end()) {
         tasks_.at(found->second).task.claim = std::move(claim);
         return update(server, raw_task, now);
@@ -87,6 +90,7 @@ const ClientTasks::Task* ClientTasks::find(const std::string& name) const {
     return found == numbers_.end() ? nullptr : &tasks_.at(found->second).task;
 }
 
+// Numbers are never used again, so that a page goes on where the one before ended whatever has gone since.
 std::pair<std::vector<ClientTasks::Task>, ClientTasks::Number> ClientTasks::page(
     Number after, std::size_t most) const {
     std::vector<Task> found;
@@ -125,6 +129,7 @@ std::string task_id_of(std::string_view raw_task) {
 
 std::string_view related_task(std::string_view raw) {
     std::string_view found;
+    // Nearly every message: all that is passed on comes by here.
     if (raw.find(kRelatedTask) == std::string_view::npos) return found;
     protocol::each_member(raw, [&](const std::string& key, std::string_view meta) {
         if (key != "_meta") return true;

@@ -12,6 +12,8 @@ namespace patchbay::gateway {
 
 namespace {
 
+// Hints by which a client decides what it asks its user for. A restart ends calls in flight, of others too
+// where they share the connection: that is what is destroyed.
 constexpr std::string_view kReads = R"({"readOnlyHint":true,"openWorldHint":false})";
 constexpr std::string_view kRestarts =
     R"({"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false})";
@@ -37,6 +39,8 @@ constexpr std::string_view kServers =
     R"("restarts":{"type":"integer"},"last_error":{"type":"string"}},)"
     R"("required":["server","state","transport","tools","restarts"]}}},"required":["servers"]})";
 
+// By name, as lists are sorted. Schemas are raw JSON, since they go out as text; tests compile each. None is
+// read at start: a gateway without host tools pays nothing for them.
 constexpr std::array kTools{
     HostTool{HostTool::Does::ReadResource, "patchbay__mcp_resource_read",
              "Reads a resource of one of the MCP servers behind this one. "
@@ -117,6 +121,8 @@ std::string HostTool::definition() const {
     return "{" + members + "}";
 }
 
+// Compiled at each call: they are rare, small and ours, and a cache would be state to keep. A model gets
+// the names back, for it can mend its call by them.
 Result<boost::json::object> HostTool::read_arguments(std::string_view raw) const {
     auto arguments = core::parse_json_object(raw.empty() ? "{}" : raw);
     if (!arguments) return within("the arguments", arguments.error());

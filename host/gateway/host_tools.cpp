@@ -54,6 +54,7 @@ Result<std::string> contents_as_content(std::string_view raw_contents) {
 
 }  // namespace
 
+// Behind --only a client believes that it speaks to that server, whose names they would be taken for.
 bool HostTools::shows(const HostTool& tool) const {
     if (!servers_.config().gateway.host_tools || !view_.public_names()) return false;
     return conversations_.possible() || !tool.is_of_a_conversation();
@@ -76,6 +77,7 @@ void HostTools::call(RequestNumber number, const HostTool& tool, std::string_vie
     auto arguments = tool.read_arguments(raw_arguments);
     if (!arguments) return fail(number, arguments.error());
     if (tool.is_of_a_conversation()) return talk(number, tool.does, *arguments);
+    // A client that calls before the servers are there would be told of none, and believe it.
     auto then = [this, number, what = tool.does, arguments = std::move(*arguments)] {
         if (requests_.find(number)) carry_out(number, what, arguments);
     };
@@ -143,6 +145,7 @@ void HostTools::tell_status(RequestNumber number, const Arguments& arguments) {
     finish(number, json::serialize(json::object{{"servers", std::move(servers)}}));
 }
 
+// The method is no server's: policy judges it, and a person approves it, as any request to that server.
 void HostTools::restart(RequestNumber number, const std::string& server) {
     auto& request = *requests_.find(number);
     request.server = server;
@@ -168,6 +171,7 @@ void HostTools::restart_now(RequestNumber number, const std::string& server) {
     if (!request) return;
     const auto connection = servers_.connections().lease(server, caller_);
     if (!connection) return fail(number, connection.error());
+    // Whichever comes first tells; with the request, which owns it, the wait ends untold.
     const auto wait = std::make_shared<core::Timer>(servers_.connections().loop());
     const auto tell = [this, number, server, waiting = std::weak_ptr(wait)] {
         if (const auto held = waiting.lock())
@@ -196,6 +200,8 @@ void HostTools::list_resources(RequestNumber number, const Arguments& arguments)
         });
 }
 
+// The cursor is the last name: lists of servers change between two pages, and a place in them would skip
+// or repeat what comes behind it. A page has one item at least, however long that is.
 void HostTools::tell_resources(RequestNumber number, const Arguments& arguments,
                                const std::vector<Offered::Item>& items) {
     const auto server = text_of(arguments, "server"), cursor = text_of(arguments, "cursor");
@@ -283,6 +289,7 @@ void HostTools::talk(RequestNumber number, Does what, const Arguments& arguments
     if (auto* request = requests_.find(number)) request->operation = std::move(*begun);
 }
 
+// Twice, as the specification asks for it: older clients read the text alone.
 void HostTools::finish(RequestNumber number, const std::string& raw_structured) {
     replies_.reply(number, raw_result(raw_text(raw_structured), raw_structured));
 }

@@ -13,6 +13,8 @@ using service::Kind;
 
 namespace {
 
+// Before a URI that several servers have, to say whose is meant: "patchbay+git:file:///x". A scheme may
+// have a "+" (RFC 3986 3.1), and an id has no ":".
 constexpr std::string_view kScheme = "patchbay+";
 
 std::string prefixed(const std::string& server, const std::string& uri) {
@@ -49,6 +51,7 @@ std::string for_client(const service::Thing& thing, Kind kind, const std::string
 
 }  // namespace
 
+// Each question notes what it heard: a client asks for what an answer named, and may do so long after.
 service::Operation Offered::ask(Kind kind, std::function<void(const service::ThingList&)> told) {
     const auto noted = [this, kind, told = std::move(told)](const service::ThingList& list) {
         note(kind, list);
@@ -119,6 +122,8 @@ std::string Offered::uri_for_client(const std::string& server, const std::string
     return known == names.end() ? uri : known->second;
 }
 
+// A URI that names its server needs no list: it may have been kept from an earlier session. But what is not
+// in view is not there by that way either.
 std::optional<Offered::Owner> Offered::owner_of(Kind kind, const std::string& name) const {
     const auto& owners = names_of(kind).owners;
     if (const auto found = owners.find(name); found != owners.end()) return found->second;
@@ -162,6 +167,7 @@ service::Operation Offered::find(Kind kind, const std::string& name,
     *steps = ask(kind, [this, kind, name, found = std::move(found),
                         watch = std::weak_ptr(steps)](const service::ThingList&) {
         if (auto listed = owner_of(kind, name)) return found(std::move(*listed));
+        // A resource need not be listed: a template may make its URI.
         if (kind != Kind::Resources) return found(nobody_has(kind, name));
         const auto held = watch.lock();
         if (!held) return;

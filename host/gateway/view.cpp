@@ -14,6 +14,7 @@ namespace json = boost::json;
 
 namespace {
 
+// A copy: what was asked under it may outlive the session that it is of.
 class SightOfView final : public connection::Sight {
 public:
     explicit SightOfView(View view) : view_(std::move(view)) {}
@@ -36,6 +37,8 @@ bool reaches(std::string_view pattern, std::string_view beginning) {
 
 }  // namespace
 
+// Decides whether a server is started for a client, before anything is known of its tools: so by what its
+// names begin with.
 bool View::holds(std::string_view server) const {
     if (!only.empty() && server != only) return false;
     if (picked && !picked->contains(server)) return false;
@@ -77,6 +80,7 @@ View View::within(const View& other) const {
     return both;
 }
 
+// The description of an agent shows nothing and hides nothing: a session goes on when it was edited.
 std::string View::key() const {
     if (all() && agent.empty()) return {};
     if (picked || !tools.empty() || !agent.empty()) {

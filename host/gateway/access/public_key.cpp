@@ -19,6 +19,7 @@ struct Algorithm {
     const char* curve;  // crv
     crypto::Scheme scheme;
 };
+// No "none" and no HMAC, whose key would be the public one: a token that names them fits no key.
 constexpr std::array<Algorithm, 9> kAlgorithms{{
     {"RS256", "RSA", "", {256}},
     {"RS384", "RSA", "", {384}},
@@ -61,6 +62,7 @@ bool is_for_signatures(const json::object& jwk) {
 
 }  // namespace
 
+// A set has keys for other uses and of other kinds too: they are none of ours, and no error.
 std::shared_ptr<const PublicKey> PublicKey::from_jwk(const crypto::Library& library,
                                                      const json::object& jwk) {
     const auto kind = core::text_in(&jwk, "kty").value_or("");
@@ -81,6 +83,7 @@ bool PublicKey::known(std::string_view algorithm) {
     return find(algorithm) != nullptr;
 }
 
+// The key says what it is for, not the token: else who signs would choose how it is verified.
 bool PublicKey::fits(std::string_view algorithm) const {
     const auto* found = find(algorithm);
     return found && kind_ == found->kind && curve_ == found->curve &&
@@ -92,6 +95,7 @@ bool PublicKey::verifies(std::string_view algorithm, std::string_view text,
     return fits(algorithm) && key_->verifies(find(algorithm)->scheme, text, signature);
 }
 
+// Strict: two spellings of one signature would be two tokens.
 std::optional<std::string> base64url_decoded(std::string_view text) {
     if (text.find_first_of("+/=") != text.npos) return std::nullopt;
     std::string usual(text);

@@ -17,6 +17,8 @@ using core::Calendar;
 namespace {
 
 constexpr int kVersion = 1;
+// As many as the hash has: there is nothing to guess, so that a slow hash with a salt would protect nothing
+// and cost at each request.
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::size_t kDigits = 64;  // of a SHA-256
 constexpr std::chrono::hours kLongest{24 * 365 * 100};
@@ -121,6 +123,7 @@ View Token::scope() const {
     return view;
 }
 
+// Whole or not at all: of half a record nobody knows whose token is missing, or which was taken back.
 Result<Tokens> Tokens::parse(std::string_view text) {
     const Error damaged{ErrorCode::Protocol, "is damaged, or of another patchbay"};
     const auto whole = core::parse_json_object(text, {.unique_keys = true});
@@ -149,6 +152,7 @@ std::string Tokens::text() const {
 }
 
 const Token* Tokens::find(std::string_view presented, Calendar::time_point now) const {
+    // All are compared, and each to its end: how long it takes tells nothing.
     const auto sha256 = sha256_of_token(presented);
     const Token* found = nullptr;
     for (const auto& each : all_)

@@ -146,6 +146,8 @@ void HttpGateway::with_client(const Visited& visit, Meet meet) {
         return meet(*found->second);
     const auto terms = ids_.open(*id, key);
     if (!terms || ended_.contains(*id)) return refuse(*visit->exchange, kNoSession);
+    // Its record is on the disk: who comes for it meanwhile waits for the one reading, and all are met in
+    // their order.
     const auto [place, is_new] = waking_.try_emplace(*id);
     auto& waiting = place->second;
     waiting.emplace_back(visit, std::move(meet));
@@ -203,6 +205,8 @@ void HttpGateway::remove(const Visited& visit) {
         const auto id = client.id();
         client.end("the session was deleted");
         sessions_.erase(id);
+        // An id opens by itself (session_id.hpp): until the record is written, only this knows that it is
+        // none any more. The client is answered when it is, so that a gateway that starts anew knows too.
         note_ended(id);
         parts_.records.write(id, {true}, [visit] { visit->exchange->answer(204, {}, {}); });
     });
@@ -248,6 +252,7 @@ void HttpGateway::tick() {
         });
 }
 
+// A token was taken back: nothing that it opened goes on, neither what waits for its record.
 void HttpGateway::dismiss(const std::string& principal_id) {
     if (sse_) sse_->end([&](const Guest& guest) { return guest.principal.id == principal_id; });
     for (auto& [id, waiting] : waking_)

@@ -60,6 +60,7 @@ public:
     }
     void end() {
         session_.end_streams();
+        // Whoever ends it takes it out of the table.
         exchange_->when_gone({});
         exchange_->end();
     }
@@ -94,6 +95,7 @@ private:
 };
 
 SseClients::Place SseClients::take_place(std::string& target) {
+    // An agent's path follows either, as it follows /mcp: from here on it is read as that one.
     const std::pair<std::string_view, Place> places[] = {{kStream, Place::Stream},
                                                          {kMessages, Place::Messages}};
     for (const auto& [path, place] : places) {
@@ -137,6 +139,7 @@ std::optional<HttpRefusal> SseClients::open(const http::Request& request,
     const auto path =
         target.substr(0, target.find('?')).substr(std::string_view(Endpoints::kPath).size());
     auto& client = clients_[id] = std::make_unique<Client>(parts_, guest, exchange);
+    // This transport has no session without its stream, and no word for its end: what is asked ends with it.
     exchange->when_gone(lifetime_.guard([this, id] { clients_.erase(id); }));
     client->begin(std::string(kMessages).append(path).append("?").append(kSessionKey).append(id));
     return {};
@@ -155,10 +158,12 @@ std::optional<HttpRefusal> SseClients::post(const http::Request& request,
     const auto found = clients_.find(id);
     if (found == clients_.end() || found->second->guest().key() != guest.key())
         return HttpRefusal{404, "no such session; it ended with its stream"};
+    // Each message may bring an answer, and nothing bounds the stream but who reads it.
     if (!found->second->reads())
         return HttpRefusal{429, "there is more on the stream than was read of it", kInternalError};
     auto carried = read_carried_head(request, parts_.servers.connections().forwarded_headers());
     if (auto* refused = std::get_if<HttpRefusal>(&carried)) return std::move(*refused);
+    // Before it is carried out: a client may wait for this before it reads the stream on.
     exchange->answer(202, {}, {});
     found->second->take(request.body, std::get<CarriedHead>(carried));
     return {};
