@@ -42,9 +42,8 @@ void RuleTeller::look() {
     auto found = policy::unmatched_rules(config, known);
     auto of_option = policy::unmatched_patterns(config, known, "--tools", shown_);
     found.insert(found.end(), of_option.begin(), of_option.end());
-    std::erase_if(found, [this](const auto& each) {
-        return !told_.insert(config::to_string(each)).second;
-    });
+    std::erase_if(
+        found, [this](const auto& each) { return !told_.insert(config::to_string(each)).second; });
     print_diagnostics(found, session_.global().quiet);
 }
 

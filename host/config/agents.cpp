@@ -14,8 +14,7 @@ namespace {
 // Nearly the name of a list of ours, or a rule.
 bool may_hide(const Member& member) {
     const bool list = member.value.is(Node::Kind::List) || member.value.is(Node::Kind::Map);
-    return may_forbid(member) ||
-           (list && !core::nearest(member.key, {"servers", "tools"}).empty());
+    return may_forbid(member) || (list && !core::nearest(member.key, {"servers", "tools"}).empty());
 }
 
 std::map<std::string, Place> places_in(const Node* list, const Source& source) {

@@ -75,7 +75,8 @@ void tell_empty_deny(const Place& empty, const Permissions& permissions,
         places.begin(), places.end(),
         [](const auto& a, const auto& b) { return a.second.scope < b.second.scope; });
     const auto& place = strongest->second;
-    told.push_back({Severity::Warning, empty,
+    told.push_back({Severity::Warning,
+                    empty,
                     "permissions.deny: an empty list lifts nothing, since lists add up: what " +
                         to_string(place) + " denies stays denied" +
                         (place.scope == Scope::Enterprise ? "; ask your administrator" : ""),

@@ -20,9 +20,8 @@ Error invalid(std::string why) {
 // A server that reads keys in any case of letters would take it for what was judged.
 bool may_be_taken_for_another(std::string_view written) {
     const auto key = core::lower(written);
-    const bool plain = std::all_of(written.begin(), written.end(), [](char c) {
-        return c > 0;
-    });  // some fold other letters
+    const bool plain = std::all_of(written.begin(), written.end(),
+                                   [](char c) { return c > 0; });  // some fold other letters
     return !plain || (key != written && (key == "name" || key == "arguments" || key == "_meta"));
 }
 
@@ -79,8 +78,7 @@ connection::Request request_of(std::string_view quoted_name, Call& call) {
                                 std::move(call.client_headers),
                                 std::move(call.log_level)};
     auto& members = request.params.members;
-    members.reserve(quoted_name.size() + call.arguments.size() + call.members.size() +
-                    32);
+    members.reserve(quoted_name.size() + call.arguments.size() + call.members.size() + 32);
     members.append("\"name\":").append(quoted_name);
     members.append(",\"arguments\":");
     members.append(call.arguments.empty() ? "{}" : call.arguments);

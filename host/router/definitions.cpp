@@ -20,9 +20,9 @@ std::optional<Error> Definitions::changed(const connection::Approvable& wanted) 
     const auto* entry =
         wanted.tool.empty() ? nullptr : finder_.index().find_raw(wanted.server, wanted.tool);
     if (!entry || of(wanted.server, *entry->tool) == wanted.definition) return {};
-    return Error{ErrorCode::Unavailable,
-                 wanted.public_name +
-                     " is described otherwise than when it was to be approved; ask again"};
+    return Error{
+        ErrorCode::Unavailable,
+        wanted.public_name + " is described otherwise than when it was to be approved; ask again"};
 }
 
 Error Definitions::another_one(const std::string& server, const std::string& approvable) {

@@ -39,16 +39,18 @@ std::string_view what_is_asked_for(std::string_view method) {
 std::optional<Error> wrong_method(const std::string& method) {
     // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
     if (!is_method(method))
-        return Error{ErrorCode::Invalid,
-                     "no method \"" + core::printable(method, 80) +
-                         "\": one is made of letters, digits, \"_\", \"$\", \".\", \"/\" and \"-\""};
+        return Error{
+            ErrorCode::Invalid,
+            "no method \"" + core::printable(method, 80) +
+                "\": one is made of letters, digits, \"_\", \"$\", \".\", \"/\" and \"-\""};
     // Nor one that takes letters of any case.
     const auto small = core::lower(method);
     if (method != "tools/call" && small == "tools/call")
         return Error{ErrorCode::Invalid, "no method \"" + method + "\"; it is \"tools/call\""};
     // Callers may share a session, and with it the numbers of what is in flight there.
     if (small == "initialize" || small.starts_with("notifications/"))
-        return Error{ErrorCode::Invalid, core::printable(method, 80) + " is said by the host itself"};
+        return Error{ErrorCode::Invalid,
+                     core::printable(method, 80) + " is said by the host itself"};
     return {};
 }
 

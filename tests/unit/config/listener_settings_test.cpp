@@ -53,19 +53,17 @@ TEST(ListenerSettings, AreTheOptionsOfServeByTheSameNames) {
 
 TEST(ListenerSettings, ACheckoutOpensNoDoorLeavesNoneOpenAndNamesNoKeys) {
     for (const auto scope : {Scope::Project, Scope::Local}) {
-        const auto config =
-            merged({{Scope::User, "[gateway]\nhttp = '127.0.0.1:1'\nauth = 'token'\n"},
-                    {scope, kAll}});
+        const auto config = merged(
+            {{Scope::User, "[gateway]\nhttp = '127.0.0.1:1'\nauth = 'token'\n"}, {scope, kAll}});
         EXPECT_EQ(config.gateway.listener.http, "127.0.0.1:1");
         EXPECT_EQ(config.gateway.listener.auth, "token");
         auto expected = ListenerSettings();
         EXPECT_EQ(config.gateway.listener.tls_key, expected.tls_key);
         EXPECT_EQ(config.gateway.listener.oauth_issuer, expected.oauth_issuer);
         EXPECT_FALSE(config.gateway.listener.allow_plain);
-        for (const auto* key :
-             {"http", "sse", "auth", "public_url", "allow_host", "tls_cert", "tls_key",
-              "allow_plain", "oauth_issuer", "oauth_scope", "oauth_audience", "oauth_keys",
-              "metrics"})
+        for (const auto* key : {"http", "sse", "auth", "public_url", "allow_host", "tls_cert",
+                                "tls_key", "allow_plain", "oauth_issuer", "oauth_scope",
+                                "oauth_audience", "oauth_keys", "metrics"})
             EXPECT_THAT(all(config.diagnostics),
                         HasSubstr(std::string("gateway.") + key + ": not allowed in a " +
                                   name_of(scope) + " file; write it to your user config"));
@@ -74,11 +72,10 @@ TEST(ListenerSettings, ACheckoutOpensNoDoorLeavesNoneOpenAndNamesNoKeys) {
 }
 
 TEST(ListenerSettings, AStrongerScopeReplacesAKeyAndLeavesTheOthers) {
-    const auto config =
-        merged({{Scope::User, "[gateway]\nhttp = '127.0.0.1:1'\noauth_issuer = ['https://a']\n"},
-                {Scope::Session, "[gateway]\nhttp = '127.0.0.1:2'\nauth = 'none'\n"},
-                {Scope::Enterprise,
-                 "exclusive = false\n[gateway]\nauth = 'token'\noauth_issuer = []\n"}});
+    const auto config = merged(
+        {{Scope::User, "[gateway]\nhttp = '127.0.0.1:1'\noauth_issuer = ['https://a']\n"},
+         {Scope::Session, "[gateway]\nhttp = '127.0.0.1:2'\nauth = 'none'\n"},
+         {Scope::Enterprise, "exclusive = false\n[gateway]\nauth = 'token'\noauth_issuer = []\n"}});
     EXPECT_EQ(config.gateway.listener.http, "127.0.0.1:2");
     EXPECT_EQ(config.gateway.listener.auth, "token");
     EXPECT_TRUE(config.gateway.listener.oauth_issuer.empty());
@@ -87,8 +84,9 @@ TEST(ListenerSettings, AStrongerScopeReplacesAKeyAndLeavesTheOthers) {
 
 TEST(ListenerSettings, WhatCannotBeReadMayHaveBeenMeantToKeepSomebodyOut) {
     const std::pair<const char*, const char*> cases[] = {
-        {"[gateway]\nauth = 'tokn'\n", "user config user.toml:2:8: gateway.auth: expected one of "
-                                       "auto, none, token, found \"tokn\"; did you mean"},
+        {"[gateway]\nauth = 'tokn'\n",
+         "user config user.toml:2:8: gateway.auth: expected one of "
+         "auto, none, token, found \"tokn\"; did you mean"},
         {"[gateway]\noauth_issuer = 'https://a'\n",
          "user config user.toml:2:16: gateway.oauth_issuer: expected a list of text, found text"},
         {"[gateway]\nallow_plain = 'no'\n", "user config user.toml:2:15: gateway.allow_plain: "},
