@@ -4,6 +4,7 @@
 
 #include "config/keys.hpp"
 #include "config/rules.hpp"
+#include "config/server_lists.hpp"
 #include "core/spelling.hpp"
 #include "core/text.hpp"
 
@@ -16,7 +17,6 @@ namespace patchbay::config {
 namespace {
 
 // Later steps compare lists with each other; this bounds them all. Null: none is too long.
-constexpr std::size_t kMostInOne = 4096;
 const Node* too_long(const Node& node) {
     if (node.items.size() > kMostInOne || node.members.size() > kMostInOne) return &node;
     for (const auto& item : node.items) {
@@ -73,23 +73,13 @@ public:
                 return misshapen(table->members[kMostInOne].mark,
                                  "more than 4096 keys beside each other, the limit");
             }
-            for (const auto& member : table->members) take_list(member, table == mcp);
+            for (const auto& member : table->members) lists_.take(member, table == mcp);
         }
         for (auto& member : root_.members) top_level(member);
         turn_off_elsewhere();
     }
 
 private:
-    // Of servers, by their names as written.
-    struct List {
-        std::string key;
-        Mark mark;
-        std::map<std::string, Mark> names;
-        std::string place() const {
-            return "\"" + key + "\" in line " + std::to_string(mark.line) + " of that file";
-        }
-    };
-
     void note(Severity severity, Mark mark, std::string text) {
         config::note(out_, severity, mark, std::move(text));
     }
@@ -100,7 +90,7 @@ private:
 
     void top_level(Member& member) {
         const auto& key = member.key;
-        if (taken_lists_.contains(&member)) {
+        if (lists_.taken(member)) {
             const bool beside_servers = root_.find("servers") || of_another_program();
             if (beside_servers || kind_of_server_list(key) == ServerList::Off) return;
             return close_for(member, core::printable(key, 80) +
@@ -117,7 +107,7 @@ private:
                     servers(inner, of_vs_code(member.value) ? kVsCode : kNested);
                 else if (inner.key == "mcpServers")
                     servers(inner, kDesktop);
-                else if (taken_lists_.contains(&inner))
+                else if (lists_.taken(inner))
                     continue;
                 else if (nearly_servers(inner.key) &&
                          kind_of_server_list(inner.key) == ServerList::None)
@@ -153,48 +143,19 @@ private:
             note(Severity::Warning, inner.mark, text);
     }
 
-    // Gemini's `mcp.allowed` and `mcp.excluded`, and the lists of rules.hpp, name servers: each as a
-    // text, or Claude's way as a table.
-    void take_list(const Member& member, bool in_mcp) {
-        auto kind = kind_of_server_list(member.key);
-        if (in_mcp && member.key == "excluded") kind = ServerList::Off;
-        if (in_mcp && member.key == "allowed") kind = ServerList::Only;
-        if (kind == ServerList::None || !member.value.is(Node::Kind::List) ||
-            member.value.items.size() > kMostInOne)
-            return;
-        List list{(in_mcp ? "mcp." : "") + core::printable(member.key, 80), member.mark, {}};
-        for (const auto& item : member.value.items) {
-            const auto* name = item.is(Node::Kind::Map) ? item.find("serverName") : &item;
-            if (!name || !name->is(Node::Kind::Text)) return;
-            list.names.emplace(name->text, item.mark);
-        }
-        taken_lists_.insert(&member);
-        (kind == ServerList::Off ? off_ones_ : only_).push_back(std::move(list));
-    }
-
     void unread_list(Member& member, const std::string& key) {
         const auto text = core::printable(key, 80) + ": expected names of servers";
         if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
         close_for(member, text);
     }
 
-    // What turns it on again; empty: no list turns it off.
-    std::string left_out(const std::string& server) const {
-        for (const auto& list : off_ones_)
-            if (list.names.contains(server)) return "take it out of " + list.place();
-        for (const auto& list : only_)
-            if (!list.names.contains(server)) return "add it to " + list.place();
-        return {};
-    }
-
     // A list may name servers of other files.
     void turn_off_elsewhere() {
-        std::map<std::string, Mark> left;
-        for (const auto& list : off_ones_) left.insert(list.names.begin(), list.names.end());
+        auto left = lists_.off();
         for (const auto& entry : out_.servers) left.erase(entry.id);
         for (const auto& [name, mark] : left) {
             ServerEntry entry{name, mark, Node::of_map(mark), {}};
-            turn_off(entry, left_out(name));
+            turn_off(entry, lists_.left_out(name));
             out_.servers.push_back(std::move(entry));
         }
     }
@@ -212,9 +173,8 @@ private:
         if (of_another_program()) return;
         // Who may come in may stand there.
         if (!core::nearest(member.key, {"gateway"}).empty()) {
-            note(Severity::Warning, member.mark, text);
-            member.key = "gateway";
-            return close_table(member);
+            Member meant{"gateway", member.mark, Node()};
+            close_table(meant);
         }
         const auto& value = member.value;
         const bool server = value.is(Node::Kind::Map) && defines_connection(value);
@@ -424,7 +384,7 @@ private:
                          "with --only or --config it is another one");
             else if (off_ && (dialect == kOurs || dialect == kVsCode))
                 turn_off(entry, "set enabled = true at the top of that file");
-            else if (auto turn_on = left_out(entry.id); !turn_on.empty())
+            else if (auto turn_on = lists_.left_out(entry.id); !turn_on.empty())
                 turn_off(entry, std::move(turn_on));
         }
         out_.servers.push_back(std::move(entry));
@@ -463,9 +423,8 @@ private:
     Fragment& out_;
     core::Effort hints_{core::Effort::kOneLoad};
     std::size_t stray_names_ = 0;
-    bool off_ = false;                     // `enabled` of the whole file
-    std::set<const Member*> taken_lists_;  // of servers: read into the next two
-    std::vector<List> off_ones_, only_;    // what is off, and what alone is not
+    bool off_ = false;  // `enabled` of the whole file
+    ServerLists lists_;
 };
 
 }  // namespace

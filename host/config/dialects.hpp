@@ -6,10 +6,14 @@
 
 #include "config/fragment.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace patchbay::config {
+
+// Values in one list or table of a file.
+inline constexpr std::size_t kMostInOne = 4'096;
 
 enum Dialect : unsigned {
     kOurs = 1,     // [servers]; Lace, ToolLoop and Kandev files are the same with other values

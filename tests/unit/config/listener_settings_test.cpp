@@ -101,6 +101,9 @@ TEST(ListenerSettings, WhatCannotBeReadMayHaveBeenMeantToKeepSomebodyOut) {
         EXPECT_FALSE(config.diagnostics.empty()) << text;
         EXPECT_EQ(merged({{Scope::Project, text}}).gateway.fault, "") << text;
     }
+    const auto rule = merged({{Scope::User, "[gatway]\ndeny = ['mcp__a__*']\n"}});
+    EXPECT_THAT(rule.gateway.fault, HasSubstr("cannot be read"));
+    EXPECT_NE(rule.permissions.closed, "") << "and a rule in it counts as in any unknown table";
     EXPECT_TRUE(merged({{Scope::Enterprise, "[gateway]\nauth = 'tokn'\n"}}).deny_all);
 }
 
