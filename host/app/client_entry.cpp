@@ -37,6 +37,12 @@ bool is_based_on(const json::value& entry, const json::object& written) {
            });
 }
 
+// Who writes nothing makes no folder for the lock either.
+Result<core::Descriptor> turn_of(const ClientRecord& record, Trial trial) {
+    if (trial == Trial::Yes) return core::Descriptor();
+    return record.take_turn();
+}
+
 void remove_folders(const std::vector<std::string>& made) {
     for (auto folder = made.rbegin(); folder != made.rend(); ++folder) ::rmdir(folder->c_str());
 }
@@ -95,12 +101,8 @@ Result<EntryChange> ClientEntry::connect(const json::object& entry, Foreign fore
     const auto seen = ClientFile::read(place_.file);
     if (!seen) return seen.error();
     const auto record = record_of(*seen);
-    core::Descriptor turn;
-    if (trial == Trial::No) {
-        auto taken = record.take_turn();
-        if (!taken) return taken.error();
-        turn = std::move(*taken);
-    }
+    const auto turn = turn_of(record, trial);
+    if (!turn) return turn.error();
     const auto now = look(record);  // within our turn
     if (!now) return now.error();
     EntryChange done;
@@ -181,12 +183,8 @@ Result<EntryChange> ClientEntry::disconnect(Trial trial) const {
     const auto seen = ClientFile::read(place_.file);
     if (!seen) return seen.error();
     const auto record = record_of(*seen);
-    core::Descriptor turn;
-    if (trial == Trial::No && seen->there()) {
-        auto taken = record.take_turn();
-        if (!taken) return taken.error();
-        turn = std::move(*taken);
-    }
+    const auto turn = turn_of(record, seen->there() ? trial : Trial::Yes);
+    if (!turn) return turn.error();
     const auto now = look(record);  // within our turn
     if (!now) return now.error();
     EntryChange done;

@@ -1,20 +1,18 @@
 #include "app/client_entry.hpp"
 #include "app/client_file.hpp"
 #include "app/output.hpp"
-#include "app/serve_words.hpp"
 #include "app/session.hpp"
 #include "app/text_difference.hpp"
 #include "app/verb.hpp"
+#include "app/wanted_entry.hpp"
 #include "config/edit/render.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 #include "core/json.hpp"
-#include "core/program.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -28,54 +26,13 @@ namespace {
 
 constexpr std::size_t kNameBytes = 64;
 
-struct ConnectOptions {
-    std::string client, url, token_env, name = "patchbay", file;
-    std::vector<std::string> serve;  // behind --
+struct ConnectOptions : WantedEntry {
+    std::string client, file;
     bool project = false, replace = false, dry_run = false, print = false, undo = false;
 };
 
 Error invalid(std::string why) {
     return {ErrorCode::Invalid, std::move(why)};
-}
-
-// The program that is running; empty: it is gone from the disk.
-std::string self_path() {
-    return core::behind_links("/proc/self/exe");
-}
-
-// What a client is to start: the short name where PATH leads to this very program.
-Result<std::string> command_for(const config::Environment& environment) {
-    const auto self = self_path();
-    if (self.empty())
-        return Error{ErrorCode::NotFound,
-                     "the program that is running is not on the disk any more; start it anew"};
-    if (!core::valid_utf8(self))
-        return invalid("the path of patchbay is not UTF-8, and a client could not be told of it");
-    const auto path = environment.variable ? environment.variable("PATH") : std::nullopt;
-    const auto found =
-        core::find_on_path("patchbay", path ? std::string_view(*path) : core::kDefaultPath, {});
-    if (found && found->starts_with('/') && core::behind_links(*found) == self) return "patchbay";
-    return self;
-}
-
-Result<void> check_url(const std::string& url) {
-    const bool web = url.starts_with("http://") || url.starts_with("https://");
-    const auto host = web ? url.substr(url.find("//") + 2) : std::string();
-    const auto slash = host.find('/');
-    const std::string example =
-        "; expected what `patchbay serve --http` prints, like http://127.0.0.1:8808/mcp, "
-        "http://[::1]:8808/mcp/AGENT or https://mcp.example.com/mcp";
-    if (url.starts_with("unix:"))
-        return invalid("--http: no client here takes a Unix socket in place of a URL" + example);
-    if (!web || host.empty() || slash == 0)
-        return invalid("--http: \"" + core::printable(url, 80) + "\" is no URL" + example);
-    if (host.substr(0, slash).find('@') != std::string::npos)
-        return invalid(
-            "--http: a URL with a user or a password would stand in the client's file; "
-            "patchbay asks for none");
-    if (slash == std::string::npos || slash + 1 == host.size())
-        return invalid("--http: " + core::printable(url, 80) + " has no path" + example);
-    return {};
 }
 
 Result<void> check_name(const std::string& name) {
@@ -87,14 +44,6 @@ Result<void> check_name(const std::string& name) {
     return invalid("--name: \"" + core::printable(name, 80) +
                    "\" is no name that every client takes; expected 1 to " +
                    std::to_string(kNameBytes) + " letters, digits, - and _");
-}
-
-// None that looks like a token of ours, which such a name could be.
-bool is_variable(const std::string& name) {
-    constexpr std::size_t kMostBytes = 64;
-    return name.size() <= kMostBytes && !(name[0] >= '0' && name[0] <= '9') &&
-           std::all_of(name.begin(), name.end(),
-                       [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '_'); });
 }
 
 const KnownClient* client_named(const std::string& id, Error& error) {
@@ -148,53 +97,6 @@ Result<void> check_inside(const std::string& file, const std::string& folder) {
     if (!failed && differ.first == project.end()) return {};
     return Error{ErrorCode::Denied, file + " leads out of the project, to " + read->path() +
                                         "; name that file with --file if it is meant"};
-}
-
-// The client looks the token up where it runs: it stands in no file.
-Result<void> use_token(const KnownClient& client, const ConnectOptions& options, Launch& launch) {
-    if (options.token_env.empty()) return {};
-    if (!is_variable(options.token_env))
-        return invalid(
-            "--token-env takes the name of a variable that has the token where the client is "
-            "started, like PATCHBAY_TOKEN; a token itself is not written into a file");
-    if (!client.reference)
-        return Error{ErrorCode::Unsupported,
-                     std::string(client.title) +
-                         " has no word in its file for a variable; without --token-env the entry "
-                         "is written, and the header \"Authorization: Bearer TOKEN\" is yours to "
-                         "add as its documentation says: " +
-                         client.source};
-    std::string reference = client.reference;
-    reference.replace(reference.find('*'), 1, options.token_env);
-    launch.token_variable = options.token_env;
-    launch.authorization = "Bearer " + reference;
-    return {};
-}
-
-Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& options,
-                               const config::Environment& environment) {
-    Launch launch{options.name, {}, {"serve"}, {}, {}};
-    if (!options.url.empty()) {
-        if (!client.url)
-            return Error{
-                ErrorCode::Unsupported,
-                std::string(client.title) +
-                    " takes no URL from its file; without --http it starts patchbay itself"};
-        if (!options.serve.empty())
-            return invalid(
-                "options behind -- are for the `patchbay serve` that the client starts; with "
-                "--http it starts none");
-        if (auto fine = check_url(options.url); !fine) return fine.error();
-        if (auto fine = use_token(client, options, launch); !fine) return fine.error();
-        return client.url(launch, options.url);
-    }
-    const auto more = serve_words(options.serve, environment.working_directory);
-    if (!more) return more.error();
-    auto command = command_for(environment);
-    if (!command) return command.error();
-    launch.command = std::move(*command);
-    launch.arguments.insert(launch.arguments.end(), more->begin(), more->end());
-    return client.program(launch);
 }
 
 void add_secret(std::string_view text, std::vector<std::string>& out) {
@@ -301,9 +203,12 @@ std::string undo_of(const KnownClient& client, const ConnectOptions& options) {
 // How the client shows who it is, where the gateway asks.
 void tell_token(const KnownClient& client, const ConnectOptions& options) {
     if (options.url.empty()) return;
-    if (!options.token_env.empty())
+    if (!options.token_env.empty()) {
+        if (options.goes_in_the_clear())
+            say("warning: the token goes to " + options.url + " in the clear; https would hide it");
         return say("it sends the token that " + options.token_env +
                    " has where it is started; patchbay token add NAME makes one");
+    }
     say(std::string("where the gateway asks for a token: ") +
         (client.reference ? "--token-env VARIABLE has the client send the one of that variable"
                           : "the header \"Authorization: Bearer TOKEN\" goes into this entry by "

@@ -222,6 +222,8 @@ TEST_F(Connect, ATokenIsNamedInTheWordsOfTheClientAndStandsInNoFile) {
     }
     const auto done = connect({"cursor", "--http", "https://mcp.example/mcp"});
     EXPECT_THAT(done.err, HasSubstr("--token-env VARIABLE"));
+    EXPECT_THAT(connect({"cursor", "--http", "http://mcp.example/mcp", "--token-env", "T"}).err,
+                HasSubstr("warning: the token goes to http://mcp.example/mcp in the clear"));
     EXPECT_THAT(connect({"zed", "--http", "https://mcp.example/mcp"}).err,
                 HasSubstr("by hand, as https://zed.dev/"));
 }
@@ -421,21 +423,6 @@ TEST_F(Connect, AFullDiskLeavesTheFileAsItWas) {
     EXPECT_EQ(connect({"cursor"}).exit_code, 0);
 }
 
-// Becomes the program of `command`.
-int exec(const Command& command) {
-    std::vector<char*> argv, environment;
-    std::vector<std::string> variables;
-    for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
-    for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
-    for (auto& variable : variables) environment.push_back(variable.data());
-    argv.push_back(nullptr);
-    environment.push_back(nullptr);
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2}) ::dup2(nowhere, fd);
-    if (::chdir(command.directory.c_str()) == 0) ::execve(argv[0], argv.data(), environment.data());
-    return 127;
-}
-
 TEST_F(Connect, KilledAtAnyMomentItLeavesTheOldTextOrTheNewOneAndAWayBack) {
     const std::string old = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
     home.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
@@ -455,7 +442,7 @@ TEST_F(Connect, KilledAtAnyMomentItLeavesTheOldTextOrTheNewOneAndAWayBack) {
             if (undo) {
                 ASSERT_EQ(connect({"cursor"}).exit_code, 0);
             }
-            const auto outcome = killed_at(nth, home.root(), [&] { return exec(command); });
+            const auto outcome = killed_at(nth, home.root(), [&] { return become(command); });
             const auto now = text(".cursor/mcp.json");
             EXPECT_TRUE(now == old || now == connected) << outcome.last_call << "\n" << now;
             if (!outcome.killed) {
@@ -486,7 +473,7 @@ TEST_F(Connect, KilledAsItUndoesItStillHasTheEntryThatItTookThePlaceOf) {
         fs::remove_all(home.root() / "state/patchbay");
         put(".cursor/mcp.json", old);
         ASSERT_EQ(connect({"cursor", "--replace"}).exit_code, 0);
-        const auto outcome = killed_at(nth, home.root(), [&] { return exec(command); });
+        const auto outcome = killed_at(nth, home.root(), [&] { return become(command); });
         if (text(".cursor/mcp.json") != old) {
             EXPECT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
         }

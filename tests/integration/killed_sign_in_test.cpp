@@ -3,27 +3,10 @@
 #include "support/killed_at.hpp"
 
 #include <cstdio>
-#include <fcntl.h>
-#include <unistd.h>
 #include <vector>
 
 namespace patchbay::test {
 namespace {
-
-// Becomes the program of `command`.
-int exec(const Command& command) {
-    std::vector<char*> argv, environment;
-    std::vector<std::string> variables;
-    for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
-    for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
-    for (auto& variable : variables) environment.push_back(variable.data());
-    argv.push_back(nullptr);
-    environment.push_back(nullptr);
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2}) ::dup2(nowhere, fd);
-    if (::chdir(command.directory.c_str()) == 0) ::execve(argv[0], argv.data(), environment.data());
-    return 127;
-}
 
 struct Killing {
     const char* name;
@@ -70,7 +53,7 @@ TEST_P(KilledSignIn, LeavesTheOldStoreOrTheNewOne) {
     int killed = 0, old_ones = 0;
     for (int nth = 1;; ++nth) {
         restore(snapshot);
-        const auto outcome = killed_at(nth, state(), [&] { return exec(command); });
+        const auto outcome = killed_at(nth, state(), [&] { return become(command); });
         const auto now = kept();
         if (!outcome.killed) {
             EXPECT_EQ(outcome.exit_code, 0);

@@ -5,10 +5,12 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <string>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace patchbay::test {
 namespace {
@@ -95,6 +97,20 @@ Killed killed_at(int nth, const std::string& directory, const std::function<int(
         }
         if (!outcome.killed) ::ptrace(PTRACE_SYSCALL, thread, nullptr, pass_on);
     }
+}
+
+int become(const Command& command) {
+    std::vector<char*> argv, environment;
+    std::vector<std::string> variables;
+    for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
+    for (auto& variable : variables) environment.push_back(variable.data());
+    argv.push_back(nullptr);
+    environment.push_back(nullptr);
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2}) ::dup2(nowhere, fd);
+    if (::chdir(command.directory.c_str()) == 0) ::execve(argv[0], argv.data(), environment.data());
+    return 127;
 }
 
 }  // namespace patchbay::test

@@ -5,6 +5,8 @@
 // ptrace refuses is reported by gtest.
 #pragma once
 
+#include "support/run_program.hpp"
+
 #include <functional>
 #include <string>
 
@@ -18,5 +20,8 @@ struct Killed {
 
 // `child` runs in the forked process; what it returns is its exit code (unless it calls exec).
 Killed killed_at(int nth, const std::string& directory, const std::function<int()>& child);
+
+// For such a child: it becomes the program of `command`, and reads and writes nowhere. Returns where it cannot.
+int become(const Command& command);
 
 }  // namespace patchbay::test

@@ -1,0 +1,35 @@
+// The entry of Patchbay that a client is to have: judged, and put in that client's words.
+//
+// Threads: the calling one; looks for the program on the disk.
+// Errors:  Invalid: what makes no sense. Unsupported: the client's file has no word for it. NotFound: the
+//          program that is running is not on the disk any more.
+#pragma once
+
+#include "app/known_clients.hpp"
+#include "config/load.hpp"
+#include "core/result.hpp"
+
+#include <boost/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+struct WantedEntry {
+    std::string name = "patchbay";
+    std::string url;                 // of a gateway that runs; empty: the client starts one
+    std::string token_env;           // the variable that has the token for it; empty: it needs none
+    std::vector<std::string> serve;  // options of the one that the client starts
+
+    // Whether others than this machine may read what is sent to the URL.
+    bool goes_in_the_clear() const;
+};
+
+Result<boost::json::object> entry_for(const KnownClient& client, const WantedEntry& wanted,
+                                      const config::Environment& environment);
+
+// The program that is running; empty: it is gone from the disk.
+std::string self_path();
+
+}  // namespace patchbay::app
