@@ -169,7 +169,8 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
     auto& serve = add_verb(
         app, "serve", "Be one MCP server, over stdio or HTTP, in front of all that are configured",
         "  In the configuration of an agent, in place of all its servers:\n"
-        "  {\"mcpServers\": {\"patchbay\": {\"command\": \"patchbay\", \"args\": [\"serve\"]}}}\n"
+        "  {\"mcpServers\": {\"patchbay\": {\"command\": \"patchbay\", \"args\": [\"serve\", "
+        "\"--stdio\"]}}}\n"
         "  For several clients at once: patchbay serve --http 127.0.0.1:8808, and in each of them\n"
         "  {\"mcpServers\": {\"patchbay\": {\"type\": \"http\", \"url\": "
         "\"http://127.0.0.1:8808/mcp\"}}}\n"
@@ -183,7 +184,8 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
     auto* http = serve.add_option(
         "--http", wanted->typed.http,
         "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
-        "printed), until a signal comes; at any other address with tokens and TLS alone");
+        "printed), until a signal comes; at any other address of this machine (0.0.0.0:PORT is all "
+        "of them) with tokens and TLS alone");
     serve
         .add_flag("--stdio", wanted->stdio,
                   "Over stdin and stdout, as it is where no http in [gateway] says otherwise")

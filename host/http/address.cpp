@@ -103,7 +103,8 @@ Result<Address> parse_address(std::string_view text) {
     const Error no_address{
         ErrorCode::Invalid,
         "\"" + std::string(text.substr(0, 200)) +
-            "\" is no address to listen on; expected 127.0.0.1:PORT, [::1]:PORT, "
+            "\" is no address to listen on; expected ADDRESS:PORT with the number of an address of "
+            "this machine, as 127.0.0.1:8808, [::1]:8808, 0.0.0.0:8443 or [2001:db8::7]:8443, or "
             "localhost:PORT or unix:PATH (port 0: any that is free)"};
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos) return no_address;

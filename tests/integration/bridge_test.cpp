@@ -34,13 +34,6 @@ std::vector<Bridge> all_bridges() {
     return all;
 }
 
-json::value at(const json::object& message, const std::string& pointer) {
-    const json::value whole = message;
-    json::error_code failed;
-    const auto* found = whole.find_pointer(pointer, failed);
-    return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
-}
-
 class EveryBridge : public NpmTest, public ::testing::WithParamInterface<Bridge> {
 protected:
     void SetUp() override {

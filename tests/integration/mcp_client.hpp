@@ -12,6 +12,14 @@
 
 namespace patchbay::test {
 
+// What is there, or that nothing is.
+inline json::value at(const json::object& message, const std::string& pointer) {
+    const json::value whole = message;
+    json::error_code failed;
+    const auto* found = whole.find_pointer(pointer, failed);
+    return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
+}
+
 class McpClient {
 public:
     // `capabilities`: its own, as JSON.

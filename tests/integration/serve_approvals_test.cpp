@@ -4,13 +4,6 @@
 namespace patchbay::test {
 namespace {
 
-json::value at(const json::object& message, const std::string& pointer) {
-    const json::value whole = message;
-    json::error_code failed;
-    const auto* found = whole.find_pointer(pointer, failed);
-    return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
-}
-
 class ServeApprovals : public ::testing::TestWithParam<bool> {
 protected:
     ServeApprovals() { home.add_example("x"); }

@@ -161,6 +161,7 @@ TEST_F(ServeDoor, ElsewhereThanOnLoopbackItSaysWhatIsMissing) {
         {{"127.0.0.1:0", "--public-url", "mcp.example"}, "--public-url: \"mcp.example\" is no URL"},
         {{"127.0.0.1:0", "--allow-host", "http://a"}, "--allow-host: \"http://a\" is no host"},
         {{"127.0.0.1:0", "--auth", "maybe"}, "--auth"},
+        {{"8808"}, "expected ADDRESS:PORT with the number of an address of this machine"},
         {{"127.0.0.1:0", "--tls-cert", "none.pem"}, "requires --tls-key"},
         {{"127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.pem"},
          "TLS: the certificate \"none.pem\" cannot be read: No such file or directory"},

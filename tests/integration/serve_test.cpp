@@ -52,13 +52,6 @@ std::vector<std::string> names_in(const json::object& answer, const char* member
     return names;
 }
 
-json::value at(const json::object& message, const std::string& pointer) {
-    const json::value whole = message;
-    json::error_code failed;
-    const auto* found = whole.find_pointer(pointer, failed);
-    return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
-}
-
 TEST_P(Serve, ListsAndCallsToolsByTheirPublicNames) {
     auto mcp = client();
     mcp.greet();
