@@ -18,6 +18,7 @@ Batch::Batch(Parts parts)
       loop_(parts.servers.connections().loop()),
       input_(parts.input),
       changed_(std::move(parts.changed)),
+      more_(parts.more),
       output_(loop_, std::move(parts.output), [this] { advance(); }),
       in_flight_(loop_, output_, [this] { advance(); }),
       waits_(loop_, in_flight_),
@@ -102,6 +103,7 @@ void Batch::take_line(std::string_view text) {
         return refuse_line(id, wrong_line(number, trouble));
     const BatchLine line{id, *members, text, number};
     in_flight_.add(id);
+    if (more_ && more_->start(line, in_flight_)) return;
     if (!operations_.accepts(line)) return;
     if (text_of(*members, "op") != "barrier") return operations_.start(line);
     in_flight_.forget(id);  // it would wait for itself; advance() answers it

@@ -37,6 +37,7 @@ public:
         LineOutput::To output;
         // Something may have changed that its owner looks at; also from inside begin() and interrupt().
         std::function<void()> changed = [] {};
+        MoreOperations* more = nullptr;  // null: none
     };
     explicit Batch(Parts parts);
     ~Batch();  // what is in flight is cancelled, without an answer
@@ -73,6 +74,7 @@ private:
     core::Loop& loop_;
     LineInput& input_;
     const std::function<void()> changed_;
+    MoreOperations* const more_;
     BatchOutput output_;
     BatchInFlight in_flight_;
     BatchWaits waits_;

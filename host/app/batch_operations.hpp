@@ -11,6 +11,14 @@
 
 namespace patchbay::app {
 
+// Others than those of BATCH.md, where there are any.
+class MoreOperations {
+public:
+    virtual ~MoreOperations() = default;
+    // False: it is none of them. It is in flight, and is answered there.
+    virtual bool start(const BatchLine& line, BatchInFlight& in_flight) = 0;
+};
+
 class BatchOperations {
 public:
     BatchOperations(const service::Servers& servers, connection::Caller& caller,

@@ -1,6 +1,7 @@
 #include "app/guest_connection.hpp"
 
 #include "app/rule_warnings.hpp"
+#include "app/socket_sink.hpp"
 #include "config/config.hpp"
 #include "core/log.hpp"
 
@@ -16,29 +17,6 @@ namespace patchbay::app {
 namespace json = boost::json;
 
 namespace {
-
-class SocketSink final : public LineSink {
-public:
-    explicit SocketSink(int fd) : fd_(fd) {}
-
-    int fd() const override { return fd_; }
-    bool write(std::string_view& text) override {
-        while (!text.empty() && !failed_) {
-            const auto put = ::send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-            if (put >= 0)
-                text.remove_prefix(static_cast<std::size_t>(put));
-            else if (errno == EAGAIN)
-                return true;
-            else if (errno != EINTR)
-                failed_ = true;
-        }
-        return !failed_;
-    }
-
-private:
-    const int fd_;
-    bool failed_ = false;
-};
 
 core::Descriptor copy_of(const core::Descriptor& socket) {
     return core::Descriptor(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
@@ -71,6 +49,7 @@ GuestConnection::GuestConnection(Desk& desk, core::Descriptor socket, std::size_
 
 GuestConnection::~GuestConnection() {
     lifetime_.end();
+    operations_.reset();  // before the requests in flight that it answers
     if (own_) own_->set_notification_handler({});
     desk_.hang_ups().remove(socket_.get());
     batch_.reset();
@@ -108,13 +87,19 @@ void GuestConnection::greet(const Hello& hello) {
 void GuestConnection::begin(const Hello& hello) {
     input_.limit_line(LineInput::kLineBytes);
     input_.count_anew();
+    operations_.emplace(
+        desk_.host().servers(), *caller_, desk_.server_switch(),
+        [this](std::size_t guest, const std::string& why) { desk_.interrupt(guest, why); });
     batch_.emplace(
         Batch::Parts{desk_.host().servers(),
                      *caller_,
                      input_,
                      {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
-                     [this] { look(); }});
-    batch_->output().line(to_line(desk_.welcome(hello)));
+                     [this] { look(); },
+                     hello.as == Guest::Person ? &*operations_ : nullptr});
+    auto welcome = desk_.welcome(hello);
+    welcome.guest = number_;
+    batch_->output().line(to_line(welcome));
     if (own_)
         own_->set_notification_handler(
             [this](const std::string& server, const std::string& method, std::string_view params) {

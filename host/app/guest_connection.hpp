@@ -12,6 +12,7 @@
 #pragma once
 
 #include "app/batch.hpp"
+#include "app/guest_operations.hpp"
 #include "app/hang_ups.hpp"
 #include "app/hello.hpp"
 #include "app/host.hpp"
@@ -39,7 +40,10 @@ public:
         virtual Host& host() = 0;
         virtual LocalCaller& person() = 0;  // whom the commands of a person speak for
         virtual HangUps& hang_ups() = 0;
+        virtual ServerSwitch& server_switch() = 0;
         virtual Welcome welcome(const Hello& hello) = 0;
+        // What the connection of that number has asked is cancelled; there need be none.
+        virtual void interrupt(std::size_t guest, const std::string& why) = 0;
         // It has more or less in memory than before, or nothing more to do; may end others, not it.
         virtual void look_at(GuestConnection& guest) = 0;
 
@@ -58,6 +62,7 @@ public:
     void cut_off();  // over() at once
 
     bool over() const { return over_; }
+    std::size_t number() const { return number_; }
     std::size_t bytes() const;  // that it makes us keep
 
 private:
@@ -75,6 +80,7 @@ private:
     std::unique_ptr<LocalCaller> own_;  // before the batch, which borrows it
     connection::Caller* caller_ = nullptr;
     LineInput input_;
+    std::optional<GuestOperations> operations_;
     std::optional<Batch> batch_;
     bool ending_ = false;  // nothing more is read
     bool told_end_ = false, over_ = false;

@@ -18,11 +18,12 @@ constexpr std::chrono::milliseconds kAcceptPause{200};
 
 }  // namespace
 
-Guests::Guests(Host& host, const Seat& seat, LocalCaller& person,
+Guests::Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
                std::function<Welcome(const Hello&)> welcome)
     : host_(host),
       seat_(seat),
       person_(person),
+      switch_(server_switch),
       welcome_(std::move(welcome)),
       hang_ups_(host.loop()),
       pause_(host.loop()) {
@@ -96,6 +97,11 @@ void Guests::drain() {
     std::vector<GuestConnection*> all;  // each may end others
     for (const auto& [guest, row] : guests_) all.push_back(row.connection.get());
     for (auto* guest : all) guest->end_input();
+}
+
+void Guests::interrupt(std::size_t number, const std::string& why) {
+    for (const auto& [guest, row] : guests_)
+        if (guest->number() == number) return row.connection->interrupt(why);
 }
 
 void Guests::interrupt(const std::string& why) {

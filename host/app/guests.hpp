@@ -1,6 +1,6 @@
 // Everybody who has connected to the host that runs.
 //
-// Owns:    their connections. Borrows the host, the seat and the person's caller.
+// Owns:    their connections. Borrows the host, the seat, the person's caller and the switch.
 // Threads: [loop].
 // Errors:  one that goes wrong ends alone. Of another user's process nothing is read.
 // Limits:  kGuests; more are refused with a line that says so. What all of them make us keep is kAllBytes:
@@ -26,7 +26,7 @@ public:
     static constexpr std::size_t kAllBytes = 256u << 20;
 
     // `welcome`: what each is told.
-    Guests(Host& host, const Seat& seat, LocalCaller& person,
+    Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
            std::function<Welcome(const Hello&)> welcome);
     ~Guests();  // they are cut off
     Guests(const Guests&) = delete;
@@ -35,6 +35,7 @@ public:
     void drain();
     // What they have asked is cancelled, and answered so.
     void interrupt(const std::string& why);
+    void interrupt(std::size_t guest, const std::string& why) override;
     bool empty() const { return guests_.empty(); }
 
 private:
@@ -47,6 +48,7 @@ private:
     Host& host() override { return host_; }
     LocalCaller& person() override { return person_; }
     HangUps& hang_ups() override { return hang_ups_; }
+    ServerSwitch& server_switch() override { return switch_; }
     Welcome welcome(const Hello& hello) override { return welcome_(hello); }
     void look_at(GuestConnection& guest) override;
     void accept();
@@ -56,6 +58,7 @@ private:
     Host& host_;
     const Seat& seat_;
     LocalCaller& person_;
+    ServerSwitch& switch_;
     const std::function<Welcome(const Hello&)> welcome_;
     HangUps hang_ups_;
     core::Loop::WatchId watch_ = 0;

@@ -54,11 +54,9 @@ std::string to_line(const Hello& hello) {
 }
 
 std::string to_line(const Welcome& welcome) {
-    json::object said{{"protocol", kHostProtocol},
-                      {"version", welcome.version},
-                      {"pid", welcome.pid},
-                      {"since", welcome.since},
-                      {"fits", welcome.fits}};
+    json::object said{{"protocol", kHostProtocol}, {"version", welcome.version},
+                      {"pid", welcome.pid},        {"since", welcome.since},
+                      {"guest", welcome.guest},    {"fits", welcome.fits}};
     if (!welcome.kept.empty()) said["kept"] = core::log::masked(welcome.kept);
     return json::serialize(json::object{{kMember, std::move(said)}});
 }
@@ -92,6 +90,8 @@ Result<Welcome> parse_welcome(std::string_view line) {
     welcome.version = text_of(*said, "version");
     if (const auto* pid = said->if_contains("pid"); pid && pid->is_int64())
         welcome.pid = static_cast<int>(pid->get_int64());
+    if (const auto guest = core::integer_in(&*said, "guest"); guest && *guest > 0)
+        welcome.guest = static_cast<std::size_t>(*guest);
     welcome.since = text_of(*said, "since");
     welcome.fits = core::flag_in(&*said, "fits") == true;
     welcome.kept = text_of(*said, "kept");

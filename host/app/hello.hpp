@@ -11,7 +11,7 @@
 
 #include "core/result.hpp"
 
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -35,7 +35,8 @@ struct Welcome {
     std::string version;
     int pid = 0;
     std::string since;
-    bool fits = true;  // it runs by that configuration
+    std::size_t guest = 0;  // the number of this connection
+    bool fits = true;       // it runs by that configuration
     // It was given that configuration, and keeps the one before for this reason; empty: it was not.
     std::string kept = {};
 };

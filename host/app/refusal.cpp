@@ -13,7 +13,7 @@ namespace {
 
 // What somebody may have meant by an option that there is not.
 std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
-    if (strange == "-v" || strange == "--verbose" || strange == "--debug")
+    if (strange == "--debug")
         return "; --log-level debug tells more, --version which version this is";
     const auto name = strange.substr(0, strange.find('='));
     std::set<std::string> known;  // --help is of every verb

@@ -2,6 +2,7 @@
 
 #include "app/ask_terminal.hpp"
 #include "app/output.hpp"
+#include "app/own_host.hpp"
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -104,6 +105,11 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
         connection::Responder(host_->config().client,
                               life == Life::Shared ? connection::AskPerson() : ask));
     asker->use(host_->loop());
+    ask_own();
+}
+
+void Session::ask_own() {
+    asked_ = std::make_unique<OwnHost>(servers(), *caller_);
 }
 
 void Session::start() {
@@ -232,7 +238,7 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     // Told at the latest when the servers are closed, which is after this has returned.
     const auto settled = std::make_shared<bool>(false);
-    host_->connections().connect(*caller_, servers, [settled] { *settled = true; });
+    asked().connect(servers, [settled] { *settled = true; });
     wait_for({count, [&] { return silent_of(servers); },
               [&] { return *settled || was_interrupted(); }, [] {}},
              meanwhile);
@@ -272,7 +278,8 @@ void Session::wait_for(const OnTheirWay& servers, const Meanwhile& meanwhile) {
 }
 
 void Session::tell_rules_without_tools() const {
-    print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
+    if (global_.quiet) return;
+    for (const auto& warning : asked().rule_warnings()) say(warning);
 }
 
 void Session::say_waiting_for(const std::vector<std::string>& silent) const {
@@ -290,7 +297,7 @@ void Session::say_waiting_for(const std::vector<std::string>& silent) const {
 
 std::vector<std::string> Session::silent_of(const std::vector<std::string>& servers) const {
     std::vector<std::string> silent;
-    for (const auto& status : host_->connections().statuses()) {
+    for (const auto& status : asked().statuses()) {
         const bool meant = servers.empty() ||
                            std::find(servers.begin(), servers.end(), status.id) != servers.end();
         if (meant && service::undecided(status)) silent.push_back(status.id);

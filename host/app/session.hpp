@@ -4,6 +4,7 @@
 // Owns:    the host, who asks it, and the watchdog that signals come from. Threads: [loop].
 #pragma once
 
+#include "app/any_host.hpp"
 #include "app/host.hpp"
 #include "app/local_caller.hpp"
 #include "app/verbs.hpp"
@@ -42,6 +43,10 @@ public:
     // Who asks: the person at the command line, or the batch.
     LocalCaller& caller() const { return *caller_; }
     const service::Servers& servers() const { return host_->servers(); }
+    // What servers are asked through: our own host, or the one that runs.
+    AnyHost& asked() const { return *asked_; }
+    void ask(std::unique_ptr<AnyHost> host) { asked_ = std::move(host); }
+    void ask_own();
     const GlobalOptions& global() const { return global_; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
@@ -120,6 +125,7 @@ private:
     std::unique_ptr<Host> host_;
     core::Clock::time_point due_ = core::Clock::time_point::max();
     std::unique_ptr<LocalCaller> caller_;
+    std::unique_ptr<AnyHost> asked_;  // after what it borrows
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     bool closing_ = false;

@@ -38,6 +38,10 @@ void add_globals(CLI::App& app, GlobalOptions& global) {
     app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
         ->type_name("LEVEL");
     app.add_flag("--json", global.json, "Print JSON");
+    app.add_flag("--alone", global.alone,
+                 "Ask no running host (`patchbay run`), as with PATCHBAY_ALONE=1");
+    app.add_flag("-v,--verbose", global.verbose,
+                 "Say whether a running host is asked, and why not; --log-level debug tells more");
     app.add_flag("-q,--quiet", global.quiet, "No warnings on stderr");
 }
 

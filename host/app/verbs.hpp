@@ -36,7 +36,9 @@ struct GlobalOptions {
     std::vector<std::string> plugin_directories;  // --plugin-dir
     std::string log_level;                        // --log-level; empty: as configured
     bool json = false;
-    bool quiet = false;  // no warnings
+    bool quiet = false;    // no warnings
+    bool alone = false;    // no running host is asked
+    bool verbose = false;  // says whether one is
 };
 
 class Choice;

@@ -1,4 +1,6 @@
 #include "app/batch.hpp"
+#include "app/batch_relay.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
@@ -76,6 +78,10 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
+    // The browser of a running host opens for nobody.
+    if (!sign_in)
+        if (const auto line = look_for_host(session, Guest::Batch))
+            return BatchRelay(session, input, *line).run();
     return run_batch(session, input);
 }
 

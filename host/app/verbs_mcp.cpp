@@ -1,3 +1,5 @@
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
@@ -141,7 +143,8 @@ void print_nothing_configured(const Host& host) {
         say("  " + why + ", so no other file counts");
 }
 
-int show_statuses(Session& session, std::vector<Status> statuses) {
+// asked_for: they were to be connected.
+int show_statuses(Session& session, std::vector<Status> statuses, bool asked_for) {
     if (session.global().json) {
         json::array list;
         for (const auto& status : statuses)
@@ -160,7 +163,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
                 say(status.tools_error);
         }
     }
-    const bool failed = std::any_of(statuses.begin(), statuses.end(), is_unavailable);
+    const bool failed = asked_for && std::any_of(statuses.begin(), statuses.end(), is_unavailable);
     if (session.was_interrupted()) return kInterrupted;
     if (session.servers().misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
@@ -176,28 +179,37 @@ std::string no_line_count(const std::string& text) {
     return "\"" + text + "\" is no number of lines from 1 to " + std::to_string(kMostLogLines);
 }
 
+void ask_who_runs(Session& session) {
+    if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept))
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+}
+
 int status_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
     if (server.empty()) {
         session.tell_troubles();
+        ask_who_runs(session);
         if (global.json)
             session.connect({});
         else
             session.connect({}, {[] {}, {}});  // says who is waited for
-        return show_statuses(session, session.servers().statuses());
+        return show_statuses(session, session.asked().statuses(), true);
     }
     session.tell_troubles_of({server}, Session::Entries::All);
-    auto statuses = session.servers().statuses();
+    ask_who_runs(session);
+    auto statuses = session.asked().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
         return session.report_no_server(server);
     }
     // One that is disabled, broken or not approved is shown as well, and not connected.
     if (session.host().connections().find(server)) session.connect({server});
-    statuses = session.servers().statuses();
-    const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
+    statuses = session.asked().statuses();
+    const auto found = std::find_if(statuses.begin(), statuses.end(), named);
+    if (found == statuses.end()) return session.report_no_server(server);
+    const auto& status = *found;
     if (global.json)
         print_json(json::serialize(service::to_json(status, session.waited())));
     else
@@ -213,7 +225,57 @@ int list_verb(const GlobalOptions& global) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
-    return show_statuses(session, session.servers().statuses());
+    ask_who_runs(session);
+    return show_statuses(session, session.asked().statuses(), false);
+}
+
+enum class Turn { Stop, Start, Restart };
+
+const char* op_of(Turn turn) {
+    return turn == Turn::Stop ? "host/stop" : turn == Turn::Start ? "host/start" : "host/restart";
+}
+
+// Of one that is stopped only the host knows that it can be started.
+std::vector<std::string> all_for(Turn turn, const std::vector<Status>& statuses) {
+    std::vector<std::string> ids;
+    for (const auto& status : statuses)
+        if (turn == Turn::Start || status.enabled) ids.push_back(status.id);
+    return ids;
+}
+
+// all: `servers` is empty, and one that is off by a file stays so without an error.
+int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> servers, bool all) {
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
+    if (all != servers.empty())
+        return session.report({ErrorCode::Invalid, "name servers, or say --all"});
+    auto line = look_for_host(session, Guest::Person, Fit::Any);
+    if (!line)
+        return session.report({ErrorCode::Unavailable,
+                               "no host runs for this folder and configuration whose servers "
+                               "could be turned; `patchbay run` starts one"});
+    auto owned = std::make_unique<DistantHost>(session.servers(), std::move(line));
+    auto& host = *owned;
+    session.ask(std::move(owned));
+    if (all) servers = all_for(turn, host.statuses());
+    int code = kOk;
+    std::vector<std::string> turned;
+    for (const auto& id : servers) {
+        const auto done = host.turn(op_of(turn), id);
+        if (done)
+            turned.push_back(id);
+        else if (!all || done.error().code != ErrorCode::NotFound)
+            code = session.report_missing(done.error());
+    }
+    if (turn != Turn::Stop && !turned.empty()) session.connect(turned);
+    auto statuses = host.statuses();
+    std::erase_if(statuses, [&](const Status& status) {
+        return std::find(turned.begin(), turned.end(), status.id) == turned.end();
+    });
+    if (statuses.empty()) return code;
+    const int shown = show_statuses(session, std::move(statuses), true);
+    return code == kOk ? shown : code;
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
@@ -243,7 +305,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         std::size_t lines = 100;
     };
     const auto words = std::make_shared<Words>();
-    auto& mcp = add_verb(app, "mcp", "Servers: status, list, logs, login, logout, auth",
+    auto& mcp = add_verb(app, "mcp",
+                         "Servers: status, list, logs, start, stop, restart, login, logout, auth",
                          "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
                          "mcp logs github -n 50");
     mcp.require_subcommand(1);
@@ -267,6 +330,30 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     choice.on(logs, [words](const auto& global) {
         return logs_verb(global, words->server, words->lines);
     });
+    struct Turned {
+        std::vector<std::string> servers;
+        bool all = false;
+    };
+    const auto add_turn = [&](const char* name, Turn turn, const std::string& what,
+                              const std::string& examples) {
+        const auto turned = std::make_shared<Turned>();
+        auto& verb = add_verb(mcp, name, what, examples);
+        verb.add_option("ID", turned->servers, "The servers");
+        verb.add_flag("--all", turned->all, "All servers that are not off by what a file says");
+        choice.on(verb, [turned, turn](const auto& global) {
+            return turn_verb(global, turn, turned->servers, turned->all);
+        });
+    };
+    add_turn("stop", Turn::Stop,
+             "In the host that runs: end a server with its last call, until it is started",
+             "  patchbay mcp stop files\nNo file is changed, and the next host knows nothing of "
+             "it. Exit code 5: no host runs.");
+    add_turn("start", Turn::Start,
+             "In the host that runs: connect a server, also one that was stopped",
+             "  patchbay mcp start files");
+    add_turn("restart", Turn::Restart,
+             "In the host that runs: end a server at once, with its calls, and connect it anew",
+             "  patchbay mcp restart files\n  patchbay mcp restart --all");
     add_auth_verbs(mcp, choice);
 }
 

@@ -4,6 +4,7 @@
 #include "app/guests.hpp"
 #include "app/meeting_point.hpp"
 #include "app/output.hpp"
+#include "app/server_switch.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "service/statuses.hpp"
@@ -33,7 +34,8 @@ public:
           seat_(seat),
           environment_(environment_of(session.global())),
           since_(service::time_of(std::chrono::system_clock::now())),
-          guests_(session.host(), seat, session.caller(),
+          switch_(session.host()),
+          guests_(session.host(), seat, session.caller(), switch_,
                   [this](const Hello& hello) { return welcome(hello); }),
           patience_(session.host().loop()),
           log_time_(session.host().loop()) {
@@ -53,7 +55,7 @@ public:
 
 private:
     Welcome welcome(const Hello& hello) const {
-        return {PATCHBAY_VERSION, ::getpid(), since_,
+        return {PATCHBAY_VERSION, ::getpid(), since_, 0,
                 hello.configuration.empty() || hello.configuration == digest_};
     }
 
@@ -88,6 +90,7 @@ private:
     const config::Environment environment_;
     const std::string since_;
     std::string digest_;
+    ServerSwitch switch_;
     Guests guests_;
     core::Timer patience_, log_time_;
     bool draining_ = false;

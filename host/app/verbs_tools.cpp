@@ -1,4 +1,6 @@
 #include "app/call_arguments.hpp"
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
@@ -9,7 +11,6 @@
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
-#include "service/call.hpp"
 #include "service/tools.hpp"
 
 #include <algorithm>
@@ -180,13 +181,15 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (!session.servers().has(server)) return session.report_no_server(server);
     if (!pattern.empty() && meant.empty())
         return session.report_missing(service::no_server_for(session.servers(), pattern));
+    if (auto line = look_for_host(session, Guest::Person))
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
     const auto servers = server.empty()
                              ? service::servers_meant(pattern, session.host().connections().ids())
                              : std::vector<std::string>{server};
     const auto& limits = session.host().config().limits;
     std::set<std::string> shown;  // while others were silent
     const auto fitting = [&](service::Wait wait) {
-        auto list = service::tools_listed(session.servers(), session.caller(), servers, wait);
+        auto list = session.asked().tools(servers, wait);
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,
                                           service::description_of(tool, limits));
@@ -227,8 +230,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     // Where each server has answered it is known that there is no such tool.
     if (none && !pattern.empty() && !servers.empty() && listed.errors.empty()) {
         std::vector<std::string> names;
-        for (const auto& tool :
-             service::tools_listed(session.servers(), session.caller(), servers).tools)
+        for (const auto& tool : session.asked().tools(servers, service::Wait::ToTheEnd).tools)
             names.push_back(tool.public_name);
         const bool whole = pattern.find_first_of("*?") == std::string::npos;
         const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();
@@ -256,6 +258,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, all_servers(session)));
+    if (auto line = look_for_host(session, Guest::Person))
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
         return session.report(*denied);
     if (!given) return session.report(given.error());
@@ -264,11 +268,22 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     if (timeout.count() > 0) session.set_due(begun + timeout);
-    service::find_tool(session.servers(), session.caller(), call.name, timeout,
-                       [&](auto found) { tool.emplace(std::move(found)); });
     const auto owners = protocol::servers_for(call.name, session.host().connections().ids());
-    if (!session.wait_for(owners.empty() ? "" : owners.front(), [&] { return tool.has_value(); }))
-        return session.report({ErrorCode::Cancelled, "interrupted by the user"});
+    const auto find = [&] {
+        tool.reset();
+        session.asked().find_tool(call.name, timeout,
+                                  [&](auto found) { tool.emplace(std::move(found)); });
+        return session.wait_for(owners.empty() ? "" : owners.front(),
+                                [&] { return tool.has_value(); });
+    };
+    const Error interruption{ErrorCode::Cancelled, "interrupted by the user"};
+    if (!find()) return session.report(interruption);
+    // A running host asks nobody to sign in; here somebody is.
+    if (!*tool && tool->error().code == ErrorCode::AuthRequired &&
+        whoever_is_there() != auth::Person::Presence::Nobody) {
+        session.ask_own();
+        if (!find()) return session.report(interruption);
+    }
     session.tell_rules_without_tools();
     if (!*tool) return session.report_missing(tool->error());
     const auto schema = (*tool)->tool->input_schema();
@@ -312,10 +327,10 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto called = **tool;
     called.tool = &definition;
     std::optional<Result<connection::Reply>> reply;
-    const auto id = service::call(session.servers(), session.caller(), std::move(request),
-                                  [&](auto answer) { reply.emplace(std::move(answer)); });
+    const auto id = session.asked().call(std::move(request),
+                                         [&](auto answer) { reply.emplace(std::move(answer)); });
     session.wait([&] { return reply.has_value(); },
-                 [&] { session.host().router().cancel(id, "interrupted by the user"); });
+                 [&] { session.asked().cancel(id, "interrupted by the user"); });
     line.clear();
     if (!reply) return kInterrupted;
     return *reply ? print_result(**reply, called, call, global) : session.report(reply->error());

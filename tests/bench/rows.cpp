@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 
 namespace bench {
@@ -91,6 +92,27 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
                     median(memory.ours), kNone, many ? 18.0 : 14.0});
 }
 
+// What a host that stays saves a command: beside it, and alone.
+Row measure_running_host(const Home& home, double effort) {
+    Pair once;
+    const Command call = home.command({"call", "mcp__s1__echo", "message=hello"});
+    auto alone = call;
+    alone.insert(alone.begin() + 1, "--alone");
+    Child host(home.command({"run", "--json"}));
+    host.read_line();
+    alternate(
+        repeat(51, effort), [&] { once.limit.push_back(whole_run_ms(alone)); },
+        [&] { once.ours.push_back(whole_run_ms(call)); });
+    ::kill(host.pid(), SIGTERM);
+    return {"-",
+            "one-shot call beside patchbay run (limit: alone)",
+            "ms",
+            median(once.limit),
+            median(once.ours),
+            kNone,
+            kNone};
+}
+
 void measure_start(const Programs& programs, double effort, std::vector<Row>& rows) {
     Pair version, once;
     alternate(
@@ -112,6 +134,7 @@ void measure_start(const Programs& programs, double effort, std::vector<Row>& ro
         });
     rows.push_back({"14", "one-shot call, whole process", "ms", median(once.limit),
                     median(once.ours), 3, kNone});
+    rows.push_back(measure_running_host(home, effort));
 }
 
 }  // namespace

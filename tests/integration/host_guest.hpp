@@ -7,11 +7,16 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <csignal>
+#include <filesystem>
 #include <poll.h>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace patchbay::test {
 

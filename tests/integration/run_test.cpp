@@ -198,9 +198,13 @@ TEST_F(Run, WhoReadsNothingHoldsUpNobody) {
     EXPECT_TRUE(deaf.greet("person"));
     EXPECT_TRUE(other.greet("person"));
     // The host stops reading where the answers pile up; what it was sent by then, it is sent.
-    const auto line = call("1", "echo", "{\"message\":\"" + std::string(100'000, 'x') + "\"}");
+    const auto message = "{\"message\":\"" + std::string(100'000, 'x') + "\"}";
     std::size_t sent = 0;
-    while (sent < (64u << 20) && deaf.send_now(line)) sent += line.size();
+    for (int id = 0; sent < (64u << 20); ++id) {
+        const auto line = call("\"deaf " + std::to_string(id) + "\"", "echo", message);
+        if (!deaf.send_now(line)) break;
+        sent += line.size();
+    }
     EXPECT_LT(sent, 64u << 20);
     ASSERT_TRUE(other.send(call("2", "echo", R"({"message":"meanwhile"})")));
     EXPECT_THAT(other.line_with("\"id\":2"), HasSubstr("meanwhile"));

@@ -1,0 +1,207 @@
+#include "app/distant_host.hpp"
+
+#include "core/error_words.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
+#include "protocol/qualified_name.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+struct Said {
+    std::uint64_t id = 0;
+    bool is_progress = false;
+    std::string_view result, error;  // raw
+};
+
+Said read(std::string_view line) {
+    Said said;
+    for (const auto& [key, value] : protocol::members_in(line)) {
+        if (key == "id") std::from_chars(value.data(), value.data() + value.size(), said.id);
+        if (key == "event") said.is_progress = value == "\"progress\"";
+        if (key == "result") said.result = value;
+        if (key == "error") said.error = value;
+    }
+    return said;
+}
+
+connection::Reply reply_with(std::string_view result) {
+    connection::Reply reply;
+    reply.message = core::Buffer::from(std::string(result));
+    reply.result = reply.message.view();
+    for (const auto& [key, value] : protocol::members_in(reply.result))
+        if (key == "isError") reply.is_error = value == "true";
+    return reply;
+}
+
+// An error that the server answered is a reply; of what is the host's own there is no more than the words.
+Result<connection::Reply> failure(std::string_view raw) {
+    for (const auto& [key, value] : protocol::members_in(raw)) {
+        if (key != "rpc") continue;
+        connection::Reply reply;
+        reply.message = core::Buffer::from(std::string(value));
+        reply.error = reply.message.view();
+        return reply;
+    }
+    const auto error = core::parse_json_object(raw);
+    const auto* told = error ? &*error : nullptr;
+    return Error{
+        error_code_from(core::text_in(told, "kind").value_or("")).value_or(ErrorCode::Internal),
+        std::string(core::text_in(told, "message").value_or(""))};
+}
+
+std::string quoted_list(const std::vector<std::string>& texts) {
+    return json::serialize(json::array(texts.begin(), texts.end()));
+}
+
+std::string milliseconds(const char* key, std::chrono::milliseconds time) {
+    if (time.count() <= 0) return {};
+    return ",\"" + std::string(key) + "\":" + std::to_string(time.count());
+}
+
+}  // namespace
+
+DistantHost::DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line)
+    : servers_(servers), loop_(servers.connections().loop()), line_(std::move(line)) {
+    line_->listen([this](std::string_view said) { take(said); },
+                  [this] {
+                      if (line_->gone()) end_all();
+                  });
+}
+
+std::uint64_t DistantHost::send(const std::string& op, const std::string& members,
+                                connection::ReplyHandler answered,
+                                connection::ProgressHandler on_progress) {
+    const auto id = ++last_;
+    pending_[id] = {std::move(answered), std::move(on_progress)};
+    if (line_->gone()) loop_.defer(lifetime_.guard([this] { end_all(); }));
+    line_->put("{\"id\":" + std::to_string(id) + ",\"op\":\"" + op + "\"" + members + "}");
+    return id;
+}
+
+Result<json::value> DistantHost::ask(const std::string& op, const std::string& members) {
+    std::optional<Result<json::value>> answer;
+    const auto id = send(op, members, [&](Result<connection::Reply> reply) {
+        if (!reply)
+            answer.emplace(reply.error());
+        else
+            answer.emplace(core::parse_json(reply->result,
+                                            {core::Limits().json_depth, core::kAnyNumberOfValues}));
+    });
+    line_->read_until([&] { return answer.has_value(); }, kAnswer);
+    pending_.erase(id);
+    return answer ? std::move(*answer) : Result<json::value>(gone());
+}
+
+void DistantHost::take(std::string_view line) {
+    const auto said = read(line);
+    if (said.is_progress) return tell_progress(line, said.id);
+    const auto found = pending_.find(said.id);
+    if (found == pending_.end()) return;  // nobody waits for it, or it is the last line
+    const auto pending = std::move(found->second);
+    pending_.erase(found);
+    pending.answered(said.error.empty() ? Result<connection::Reply>(reply_with(said.result))
+                                        : failure(said.error));
+}
+
+void DistantHost::tell_progress(std::string_view line, std::uint64_t id) const {
+    const auto found = pending_.find(id);
+    const auto told = core::parse_json_object(line);
+    if (found == pending_.end() || !found->second.on_progress || !told) return;
+    connection::Progress progress;
+    progress.progress = core::number_in(&*told, "progress").value_or(0);
+    progress.total = core::number_in(&*told, "total");
+    progress.message = core::text_in(&*told, "message").value_or("");
+    found->second.on_progress(progress);
+}
+
+Error DistantHost::gone() const {
+    return {ErrorCode::Unavailable, "the running host (pid " + std::to_string(welcome().pid) +
+                                        ") " + (line_->gone() ? "has gone" : "does not answer") +
+                                        "; with --alone a command needs none"};
+}
+
+void DistantHost::end_all() {
+    for (const auto& [id, pending] : std::exchange(pending_, {})) pending.answered(gone());
+}
+
+void DistantHost::connect(const std::vector<std::string>& servers, std::function<void()> settled) {
+    const auto all = servers.empty() ? servers_.connections().ids() : servers;
+    asked_for_.insert(all.begin(), all.end());
+    send("host/connect", ",\"servers\":" + quoted_list(servers),
+         [settled = std::move(settled)](const Result<connection::Reply>&) { settled(); });
+}
+
+Result<void> DistantHost::turn(const std::string& op, const std::string& server) {
+    const auto done = ask(op, ",\"server\":" + protocol::quoted(server));
+    return done ? Result<void>() : Result<void>(done.error());
+}
+
+// Of a host that has gone, what is configured here.
+std::vector<connection::Status> DistantHost::statuses() {
+    const auto told = ask("host/statuses", "");
+    if (!told || !told->is_array()) return servers_.statuses();
+    std::vector<connection::Status> statuses;
+    for (const auto& each : told->get_array())
+        if (auto status = parse_status(each)) statuses.push_back(std::move(*status));
+    return statuses;
+}
+
+service::ToolList DistantHost::tools(const std::vector<std::string>& servers, service::Wait wait) {
+    listed_.clear();
+    const auto told = ask("host/tools", ",\"servers\":" + quoted_list(servers) + ",\"cut_short\":" +
+                                            (wait == service::Wait::CutShort ? "true" : "false"));
+    auto list = told ? parse_tools(*told, listed_) : Result<service::ToolList>(told.error());
+    if (list) return std::move(*list);
+    service::ToolList none;
+    for (const auto& id : servers.empty() ? servers_.connections().ids() : servers)
+        none.errors.push_back({id, within("server \"" + id + "\"", list.error())});
+    return none;
+}
+
+void DistantHost::find_tool(const std::string& name, std::chrono::milliseconds timeout,
+                            std::function<void(Result<router::ListedTool>)> found) {
+    for (const auto& id : protocol::servers_for(name, servers_.connections().ids()))
+        asked_for_.insert(id);
+    send("host/find", ",\"name\":" + protocol::quoted(name) + milliseconds("timeout_ms", timeout),
+         [this, found = std::move(found)](Result<connection::Reply> reply) {
+             if (!reply) return found(reply.error());
+             const auto told = core::parse_json(reply->result);
+             found(told ? parse_tool(*told, found_) : Result<router::ListedTool>(told.error()));
+         });
+}
+
+router::CallId DistantHost::call(router::Call call, connection::ReplyHandler handler) {
+    const auto begun = call.begun.value_or(core::Clock::now());
+    const auto spent =
+        std::chrono::duration_cast<std::chrono::milliseconds>(core::Clock::now() - begun);
+    auto members = ",\"name\":" + protocol::quoted(call.name) +
+                   milliseconds("timeout_ms", call.timeout) + milliseconds("spent_ms", spent) +
+                   (call.on_progress ? ",\"progress\":true" : "");
+    if (!call.arguments.empty()) members += ",\"arguments\":" + call.arguments;
+    return send("host/call", members, std::move(handler), std::move(call.on_progress));
+}
+
+void DistantHost::cancel(router::CallId id, const std::string& why) {
+    send("cancel", ",\"target\":" + std::to_string(id) + ",\"reason\":" + protocol::quoted(why),
+         [](const Result<connection::Reply>&) {});
+}
+
+std::vector<std::string> DistantHost::rule_warnings() {
+    const auto told =
+        ask("host/rules", ",\"servers\":" + quoted_list({asked_for_.begin(), asked_for_.end()}));
+    std::vector<std::string> warnings;
+    if (told && told->is_array())
+        for (const auto& each : told->get_array())
+            warnings.emplace_back(core::text_of(each).value_or(""));
+    return warnings;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,69 @@
+// The host that runs, asked over its socket (guest_operations.hpp).
+//
+// Owns:    the connection. Borrows the servers of this process, whose configuration is the same.
+// Threads: [loop]; statuses(), tools() and rule_warnings() wait for the answer, kAnswer at most.
+// Errors:  as AnyHost has them; what does not come in time is Unavailable, or nothing.
+#pragma once
+
+#include "app/any_host.hpp"
+#include "app/host_line.hpp"
+#include "app/status_text.hpp"
+#include "core/lifetime.hpp"
+#include "service/servers.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace patchbay::app {
+
+class DistantHost final : public AnyHost {
+public:
+    static constexpr std::chrono::seconds kAnswer{10};
+
+    DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line);
+
+    const Welcome& welcome() const { return line_->welcome(); }
+
+    // `op`: host/stop, host/start or host/restart; waits as statuses() does.
+    Result<void> turn(const std::string& op, const std::string& server);
+
+    void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
+    std::vector<connection::Status> statuses() override;
+    service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait) override;
+    void find_tool(const std::string& name, std::chrono::milliseconds timeout,
+                   std::function<void(Result<router::ListedTool>)> found) override;
+    router::CallId call(router::Call call, connection::ReplyHandler handler) override;
+    void cancel(router::CallId id, const std::string& why) override;
+    std::vector<std::string> rule_warnings() override;
+
+private:
+    struct Pending {
+        connection::ReplyHandler answered;
+        connection::ProgressHandler on_progress;
+    };
+
+    // `members`: raw, what the op takes.
+    std::uint64_t send(const std::string& op, const std::string& members,
+                       connection::ReplyHandler answered,
+                       connection::ProgressHandler on_progress = {});
+    Result<boost::json::value> ask(const std::string& op, const std::string& members);
+    void take(std::string_view line);
+    void tell_progress(std::string_view line, std::uint64_t id) const;
+    void end_all();
+    Error gone() const;
+
+    const service::Servers& servers_;
+    core::Loop& loop_;
+    std::unique_ptr<HostLine> line_;
+    std::map<std::uint64_t, Pending> pending_;
+    std::uint64_t last_ = 0;
+    std::set<std::string> asked_for_;  // servers
+    ToolDefinitions found_, listed_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::app

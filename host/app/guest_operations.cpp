@@ -1,0 +1,128 @@
+#include "app/guest_operations.hpp"
+
+#include "app/rule_warnings.hpp"
+#include "app/status_text.hpp"
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "service/call.hpp"
+#include "service/statuses.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+std::vector<std::string> servers_in(const BatchLine& line) {
+    std::vector<std::string> ids;
+    if (const auto* list = core::array_in(&line.members, "servers"))
+        for (const auto& each : *list) ids.emplace_back(core::text_of(each).value_or(""));
+    return ids;
+}
+
+std::chrono::milliseconds time_in(const BatchLine& line, const char* key) {
+    return std::chrono::milliseconds(core::integer_in(&line.members, key).value_or(0));
+}
+
+}  // namespace
+
+bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
+    const auto op = text_of(line.members, "op");
+    if (op == "host/connect")
+        connect(line, in_flight);
+    else if (op == "host/find")
+        find(line, in_flight);
+    else if (op == "host/call")
+        call(line, in_flight);
+    else if (op == "host/statuses")
+        in_flight.succeed(line.id, statuses());
+    else if (op == "host/tools")
+        in_flight.succeed(line.id, tools(line));
+    else if (op == "host/rules")
+        in_flight.succeed(line.id, rules(line));
+    else if (op == "host/stop" || op == "host/start" || op == "host/restart")
+        turn(line, in_flight);
+    else if (op == "host/interrupt") {
+        const auto guest = core::integer_in(&line.members, "guest").value_or(0);
+        in_flight.succeed(line.id, "{}");
+        // Not in the middle of its own lines, should it mean itself.
+        servers_.connections().loop().defer(
+            lifetime_.guard([this, guest, why = text_of(line.members, "why")] {
+                interrupt_(static_cast<std::size_t>(guest), why);
+            }));
+    } else
+        return false;
+    return true;
+}
+
+void GuestOperations::connect(const BatchLine& line, BatchInFlight& in_flight) {
+    const auto servers = servers_in(line);
+    for (const auto& id : servers)
+        if (!servers_.has(id)) return in_flight.fail(line.id, servers_.no_such_server(id));
+    servers_.connections().connect(caller_, servers, lifetime_.guard([&in_flight, id = line.id] {
+        in_flight.succeed(id, "{}");
+    }));
+}
+
+void GuestOperations::find(const BatchLine& line, BatchInFlight& in_flight) {
+    service::find_tool(
+        servers_, caller_, text_of(line.members, "name"), time_in(line, "timeout_ms"),
+        lifetime_.guard([&in_flight, id = line.id](Result<router::ListedTool> found) {
+            if (!found) return in_flight.fail(id, found.error());
+            in_flight.succeed(id, json::serialize(tool_text(*found)));
+        }));
+}
+
+// As `tools/call`, but that some of its time is spent already: finding the tool was the same command's.
+void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
+    router::Call call;
+    call.name = text_of(line.members, "name");
+    call.arguments = raw_member_of(line.text, "arguments");
+    call.timeout = time_in(line, "timeout_ms");
+    call.begun = core::Clock::now() - time_in(line, "spent_ms");
+    if (core::flag_in(&line.members, "progress") == true)
+        call.on_progress = in_flight.tell_progress(line.id);
+    in_flight.add(line.id).call =
+        service::call(servers_, caller_, std::move(call), in_flight.relay(line.id));
+}
+
+void GuestOperations::turn(const BatchLine& line, BatchInFlight& in_flight) {
+    const auto op = text_of(line.members, "op");
+    const auto server = text_of(line.members, "server");
+    const auto done = op == "host/stop"    ? switch_.stop(server)
+                      : op == "host/start" ? switch_.start(server)
+                                           : restart(server);
+    if (!done) return in_flight.fail(line.id, done.error());
+    in_flight.succeed(line.id, "{}");
+}
+
+Result<void> GuestOperations::restart(const std::string& server) {
+    const auto found = servers_.connections().find(server);
+    if (!found) return servers_.no_such_server(server);
+    return found->get().restart(caller_);
+}
+
+std::string GuestOperations::statuses() const {
+    json::array list;
+    for (const auto& status : servers_.statuses()) list.push_back(status_text(status));
+    return json::serialize(list);
+}
+
+std::string GuestOperations::tools(const BatchLine& line) const {
+    const auto wait = core::flag_in(&line.members, "cut_short") == true ? service::Wait::CutShort
+                                                                        : service::Wait::ToTheEnd;
+    return json::serialize(
+        tools_text(service::tools_listed(servers_, caller_, servers_in(line), wait)));
+}
+
+std::string GuestOperations::rules(const BatchLine& line) const {
+    json::array warnings;
+    for (const auto& each : rule_warnings(servers_, servers_in(line)))
+        warnings.emplace_back(core::log::masked(config::to_string(each)));
+    return json::serialize(warnings);
+}
+
+}  // namespace patchbay::app

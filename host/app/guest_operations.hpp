@@ -1,0 +1,60 @@
+// What the commands of a running host's own version ask of it, as the person, besides what BATCH.md has for everybody:
+// lines whose `op` begins with `host/`. They say in whole what a verb would find in a host of its own, so that it can
+// show the same; another version has others.
+//
+//   host/connect    servers                              {} when each is ready or has failed
+//   host/statuses                                        status_text of each
+//   host/tools      servers, cut_short                   tools_text, as far as they are known by now
+//   host/find       name, timeout_ms                     tool_text of one
+//   host/call       name, arguments, timeout_ms, spent_ms, progress     the server's answer
+//   host/rules      servers                              rules that match no tool of theirs
+//   host/stop, host/start, host/restart    server        {}; none waits for the server itself
+//   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled
+//
+// An interrupt comes by another connection, as nothing is read behind a barrier.
+//
+// Borrows what it is given. Threads: [loop]. Errors: told as answers.
+#pragma once
+
+#include "app/batch_in_flight.hpp"
+#include "app/batch_operations.hpp"
+#include "app/server_switch.hpp"
+#include "core/lifetime.hpp"
+#include "service/servers.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace patchbay::app {
+
+class GuestOperations final : public MoreOperations {
+public:
+    GuestOperations(const service::Servers& servers, connection::Caller& caller,
+                    ServerSwitch& server_switch,
+                    std::function<void(std::size_t guest, const std::string& why)> interrupt)
+        : servers_(servers),
+          caller_(caller),
+          switch_(server_switch),
+          interrupt_(std::move(interrupt)) {}
+
+    bool start(const BatchLine& line, BatchInFlight& in_flight) override;
+
+private:
+    void connect(const BatchLine& line, BatchInFlight& in_flight);
+    void find(const BatchLine& line, BatchInFlight& in_flight);
+    void call(const BatchLine& line, BatchInFlight& in_flight);
+    void turn(const BatchLine& line, BatchInFlight& in_flight);
+    Result<void> restart(const std::string& server);
+    std::string statuses() const;
+    std::string tools(const BatchLine& line) const;
+    std::string rules(const BatchLine& line) const;
+
+    const service::Servers& servers_;
+    connection::Caller& caller_;
+    ServerSwitch& switch_;
+    const std::function<void(std::size_t guest, const std::string& why)> interrupt_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::app

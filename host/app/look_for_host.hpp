@@ -1,0 +1,28 @@
+// The host that runs for the configuration that a command has read, where there is one that answers for it.
+//
+// Threads: [loop]. Errors: none: a command that finds none has its own. With --verbose it is said why, and
+//          without what a person should mend: a host of another version or user.
+// Limits:  kHostPatience, or as many milliseconds as PATCHBAY_HOST_PATIENCE_MS says, for all of it; where there is no
+//          other host to fall back to (Fit::Any), kLongPatience.
+#pragma once
+
+#include "app/host_line.hpp"
+#include "app/session.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace patchbay::app {
+
+inline constexpr std::chrono::milliseconds kHostPatience{200}, kLongPatience{5'000};
+
+// EvenIfKept: also one that was given this configuration and keeps the one before. Any: whatever it runs by.
+enum class Fit { Exactly, EvenIfKept, Any };
+// Null: there is none that may be used.
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly);
+// Has it cancel what that connection, another one, has in flight.
+void interrupt_guest(const Session& session, std::size_t guest, const std::string& why);
+
+}  // namespace patchbay::app

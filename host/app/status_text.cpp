@@ -1,0 +1,228 @@
+#include "app/status_text.hpp"
+
+#include "core/error_words.hpp"
+#include "core/json.hpp"
+#include "core/log.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using connection::State;
+using connection::Status;
+
+namespace {
+
+constexpr State kStates[] = {
+    State::Disabled, State::Idle,         State::Connecting, State::AuthRequired, State::Ready,
+    State::Error,    State::Reconnecting, State::Stopped,    State::Failed,       State::Untrusted};
+constexpr config::Scope kScopes[] = {config::Scope::BuiltIn,   config::Scope::Plugin,
+                                     config::Scope::User,      config::Scope::Project,
+                                     config::Scope::Local,     config::Scope::Session,
+                                     config::Scope::Enterprise};
+
+const Error kNoStatus{ErrorCode::Invalid, "it is no status of a server"};
+const Error kNoTool{ErrorCode::Invalid, "it is no tool"};
+
+std::string text_in(const json::object& object, const char* key) {
+    return std::string(core::text_in(&object, key).value_or(""));
+}
+
+template <class Number>
+Number number_in(const json::object& object, const char* key) {
+    return static_cast<Number>(core::integer_in(&object, key).value_or(0));
+}
+
+std::vector<std::string> texts_in(const json::object& object, const char* key) {
+    std::vector<std::string> texts;
+    if (const auto* list = core::array_in(&object, key))
+        for (const auto& each : *list) texts.emplace_back(core::text_of(each).value_or(""));
+    return texts;
+}
+
+json::array list(const std::vector<std::string>& texts) {
+    return json::array(texts.begin(), texts.end());
+}
+
+json::object facts_text(const std::map<std::string, std::string>& facts) {
+    json::object text;
+    for (const auto& [name, value] : facts) text[name] = value;
+    return text;
+}
+
+std::map<std::string, std::string> facts_in(const json::object& object) {
+    std::map<std::string, std::string> facts;
+    if (const auto* told = core::object_in(&object, "facts"))
+        for (const auto& each : *told) facts[each.key()] = core::text_of(each.value()).value_or("");
+    return facts;
+}
+
+std::optional<State> state_in(const json::object& object) {
+    for (const auto state : kStates)
+        if (text_in(object, "state") == connection::name_of(state)) return state;
+    return {};
+}
+
+json::object place_text(const config::Place& place) {
+    return {{"scope", config::name_of(place.scope)},
+            {"file", place.file},
+            {"line", place.line},
+            {"column", place.column}};
+}
+
+config::Place place_in(const json::object& object) {
+    config::Place place;
+    const auto* told = core::object_in(&object, "place");
+    if (!told) return place;
+    for (const auto scope : kScopes)
+        if (text_in(*told, "scope") == config::name_of(scope)) place.scope = scope;
+    place.file = text_in(*told, "file");
+    place.line = number_in<unsigned>(*told, "line");
+    place.column = number_in<unsigned>(*told, "column");
+    return place;
+}
+
+// In seconds: nobody is shown more of it.
+std::int64_t seconds_of(std::chrono::system_clock::time_point when) {
+    return std::chrono::system_clock::to_time_t(when);
+}
+
+std::optional<service::ServerError> server_error(const json::value& text) {
+    const auto* told = text.if_object();
+    if (!told) return {};
+    const auto code = error_code_from(text_in(*told, "kind"));
+    if (!code) return {};
+    return service::ServerError{text_in(*told, "server"), {*code, text_in(*told, "message")}};
+}
+
+}  // namespace
+
+json::object status_text(const Status& status) {
+    json::object text{{"id", status.id},
+                      {"transport", status.transport},
+                      {"fallback_from", status.fallback_from},
+                      {"place", place_text(status.place)},
+                      {"enabled", status.enabled},
+                      {"state", connection::name_of(status.state)},
+                      {"last_error", status.last_error},
+                      {"protocol", status.protocol},
+                      {"server_name", status.server_name},
+                      {"server_version", status.server_version},
+                      {"instructions", status.instructions},
+                      {"capabilities", list(status.capabilities)},
+                      {"tools_error", status.tools_error},
+                      {"restarts", status.restarts},
+                      {"pending", status.pending},
+                      {"facts", facts_text(status.facts)},
+                      {"stray_lines", status.stray_lines},
+                      {"malformed", status.malformed},
+                      {"late_answers", status.late_answers},
+                      {"notes", list(status.notes)}};
+    if (status.last_connected) text["last_connected"] = seconds_of(*status.last_connected);
+    if (status.tools) text["tools"] = *status.tools;
+    auto& connections = text["connections"].emplace_array();
+    for (const auto& one : status.connections)
+        connections.push_back({{"use", one.use},
+                               {"state", connection::name_of(one.state)},
+                               {"last_error", one.last_error},
+                               {"facts", facts_text(one.facts)}});
+    return text;
+}
+
+Result<Status> parse_status(const json::value& text) {
+    const auto* told = text.if_object();
+    const auto state = told ? state_in(*told) : std::optional<State>();
+    if (!state) return kNoStatus;
+    Status status;
+    status.id = text_in(*told, "id");
+    status.transport = text_in(*told, "transport");
+    status.fallback_from = text_in(*told, "fallback_from");
+    status.place = place_in(*told);
+    status.enabled = core::flag_in(told, "enabled") == true;
+    status.state = *state;
+    status.last_error = text_in(*told, "last_error");
+    status.protocol = text_in(*told, "protocol");
+    status.server_name = text_in(*told, "server_name");
+    status.server_version = text_in(*told, "server_version");
+    status.instructions = text_in(*told, "instructions");
+    status.capabilities = texts_in(*told, "capabilities");
+    status.tools_error = text_in(*told, "tools_error");
+    status.restarts = number_in<unsigned>(*told, "restarts");
+    status.pending = number_in<std::size_t>(*told, "pending");
+    status.facts = facts_in(*told);
+    status.stray_lines = number_in<std::uint64_t>(*told, "stray_lines");
+    status.malformed = number_in<std::uint64_t>(*told, "malformed");
+    status.late_answers = number_in<std::uint64_t>(*told, "late_answers");
+    status.notes = texts_in(*told, "notes");
+    if (const auto when = core::integer_in(told, "last_connected"))
+        status.last_connected = std::chrono::system_clock::from_time_t(*when);
+    if (const auto tools = core::integer_in(told, "tools"))
+        status.tools = static_cast<std::size_t>(*tools);
+    if (const auto* connections = core::array_in(told, "connections"))
+        for (const auto& each : *connections) {
+            const auto* one = each.if_object();
+            const auto its = one ? state_in(*one) : std::optional<State>();
+            if (!its) return kNoStatus;
+            status.connections.push_back(
+                {text_in(*one, "use"), *its, text_in(*one, "last_error"), facts_in(*one)});
+        }
+    return status;
+}
+
+json::object tool_text(const router::ListedTool& tool) {
+    return {{"public_name", tool.public_name},
+            {"server", tool.server},
+            {"level", config::name_of(tool.level)},
+            {"name", tool.tool->name},
+            {"known", tool.tool->known},
+            {"others", tool.tool->others},
+            {"schema_fault", tool.tool->schema_fault}};
+}
+
+Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& definitions) {
+    const auto* told = text.if_object();
+    if (!told) return kNoTool;
+    const auto level = config::level_from(text_in(*told, "level"));
+    protocol::Tool tool{text_in(*told, "name"), text_in(*told, "known"), text_in(*told, "others"),
+                        text_in(*told, "schema_fault")};
+    for (const auto* members : {&tool.known, &tool.others})
+        if (!core::parse_json_object("{" + *members + "}", {})) return kNoTool;
+    if (!level || tool.name.empty()) return kNoTool;
+    definitions.push_back(std::move(tool));
+    return router::ListedTool{text_in(*told, "public_name"), text_in(*told, "server"),
+                              &definitions.back(), *level};
+}
+
+json::object tools_text(const service::ToolList& list) {
+    json::array tools, errors;
+    for (const auto& tool : list.tools) tools.push_back(tool_text(tool));
+    for (const auto& each : list.errors)
+        errors.push_back({{"server", each.server},
+                          {"kind", name_of(each.error.code)},
+                          {"message", core::log::masked(each.error.message)}});
+    return {
+        {"tools", std::move(tools)}, {"errors", std::move(errors)}, {"answered", list.answered}};
+}
+
+Result<service::ToolList> parse_tools(const json::value& text, ToolDefinitions& definitions) {
+    const auto* told = text.if_object();
+    const auto* tools = core::array_in(told, "tools");
+    const auto* errors = core::array_in(told, "errors");
+    if (!tools || !errors) return kNoTool;
+    service::ToolList list;
+    for (const auto& each : *tools) {
+        auto tool = parse_tool(each, definitions);
+        if (!tool) return tool.error();
+        list.tools.push_back(std::move(*tool));
+    }
+    for (const auto& each : *errors)
+        if (auto error = server_error(each)) list.errors.push_back(std::move(*error));
+    list.answered = core::flag_in(told, "answered") == true;
+    return list;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,31 @@
+// A server's status and a list of tools as two processes of one version tell each other of them: whole, where the
+// JSON that people and programs are shown (service/statuses, service/tools) leaves out what they need not know.
+//
+// Threads: [value]. Errors: Invalid: it is no such text.
+#pragma once
+
+#include "connection/status.hpp"
+#include "core/result.hpp"
+#include "protocol/tool.hpp"
+#include "router/router.hpp"
+#include "service/tools.hpp"
+
+#include <boost/json.hpp>
+
+#include <deque>
+#include <vector>
+
+namespace patchbay::app {
+
+boost::json::object status_text(const connection::Status& status);
+Result<connection::Status> parse_status(const boost::json::value& text);
+
+// A tool without its process: what a ListedTool points to is in `definitions`, which keeps it.
+using ToolDefinitions = std::deque<protocol::Tool>;
+boost::json::object tool_text(const router::ListedTool& tool);
+Result<router::ListedTool> parse_tool(const boost::json::value& text, ToolDefinitions& definitions);
+
+boost::json::object tools_text(const service::ToolList& list);
+Result<service::ToolList> parse_tools(const boost::json::value& text, ToolDefinitions& definitions);
+
+}  // namespace patchbay::app

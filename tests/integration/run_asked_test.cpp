@@ -1,0 +1,345 @@
+// Commands beside `patchbay run`: they ask it, and say what they say without it.
+#include "integration/host_guest.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace patchbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is another one with every process.
+std::string without_numbers(const std::string& text) {
+    static const std::regex pid("(\"pid\":|pid +|last connected +|_at\":\"|/image-)[0-9TZ:-]+");
+    return std::regex_replace(text, pid, "$1N");
+}
+
+class Asked : public ::testing::Test {
+protected:
+    // A slow machine is no reason not to ask.
+    Asked() { home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000"; }
+    ~Asked() override { EXPECT_EQ(nothing_left(), ""); }
+
+    static bool asks(const Outcome& done) {
+        return done.err.find("the running host (pid ") != std::string::npos &&
+               done.err.find(" is asked\n") != std::string::npos;
+    }
+    void says_the_same(const Words& words, const std::string& input = {}) const {
+        SCOPED_TRACE(::testing::PrintToString(words));
+        const auto with = home.run(words, input);
+        auto alone = words;
+        alone.insert(alone.begin(), "--alone");
+        const auto without = home.run(alone, input);
+        EXPECT_EQ(with.exit_code, without.exit_code);
+        EXPECT_EQ(without_numbers(with.out), without_numbers(without.out));
+        EXPECT_EQ(without_numbers(with.err), without_numbers(without.err));
+    }
+    Home home;
+};
+
+TEST_F(Asked, CommandsSayByteForByteWhatTheySayAlone) {
+    home.add_example(
+        "x", {},
+        {{"tools", {{"sleep", "deny"}, {"nowhere", "deny"}}}, {"disabled_tools", {"fail"}}});
+    home.add("bad", {{"command", "/nonexistent/server"}});
+    home.add("off", {{"command", "true"}, {"enabled", false}});
+    RunningHost host(home);
+    ASSERT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
+    const std::vector<Words> commands = {
+        {"call", "mcp__x__echo", "message=hi"},
+        {"call", "mcp__x__add", "a=1", "b=2", "--json"},
+        {"call", "mcp__x__add", "--args", "{\"a\": 1,\n \"b\": 9007199254740993}", "--raw"},
+        {"call", "mcp__x__add", "a=x", "b=2"},
+        {"call", "mcp__x__add", "a=1", "b=2", "c=3"},
+        {"call", "mcp__x__ad"},
+        {"call", "mcp__x__fail"},
+        {"call", "mcp__x__sleep", "ms=1"},
+        {"call", "mcp__bad__any"},
+        {"call", "mcp__off__any"},
+        {"call", "mcp__y__any", "--json"},
+        {"call", "echo", "message=hi"},
+        {"call", "mcp__x__error"},
+        {"call", "mcp__x__image"},
+        {"tools"},
+        {"tools", "--json"},
+        {"tools", "--schema", "--server", "x"},
+        {"tools", "mcp__x__add"},
+        {"tools", "mcp__x__a*"},
+        {"tools", "nothing like it"},
+        {"tools", "--server", "bad"},
+        {"tools", "--server", "off"},
+        {"mcp", "status"},
+        {"mcp", "status", "--json"},
+        {"mcp", "status", "x"},
+        {"mcp", "status", "bad", "--json"},
+        {"mcp", "status", "off"},
+        {"mcp", "status", "none"},
+    };
+    for (const auto& each : commands) says_the_same(each);
+    EXPECT_EQ(home.run({"mcp", "list"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, ABatchSaysWhatItSaysAlone) {
+    home.add_example("x", {}, {{"tools", {{"nowhere", "deny"}}}});
+    RunningHost host(home);
+    const std::string good =
+        "{\"id\":1,\"op\":\"tools/"
+        "call\",\"name\":\"mcp__x__echo\",\"arguments\":{\"message\":\"hi\"}}\r\n";
+    const std::string barrier = "{\"id\":\"b\",\"op\":\"barrier\"}\n";
+    says_the_same({"batch"}, good);
+    says_the_same({"batch"}, good + "\n" + barrier + "no json\n" + barrier +
+                                 "{\"id\":2,\"op\":\"tools/list\",\"server\":\"x\"}");
+    says_the_same({"batch"}, "");
+    says_the_same({"batch"}, barrier + "{\"id\":\"" + std::string(17u << 20, 'x') + "\"}\n" + good);
+    says_the_same({"batch"}, "{\"op\":\"host/statuses\",\"serverz\":1}\n" + barrier +
+                                 "{\"op\":\"ping\",\"server\":\"y\"}\n");
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AnInterruptedBatchHasItsRequestsAnsweredBehindABarrierToo) {
+    const auto input = home.add_recorded("x", {}, {{"lazy", true}});
+    RunningHost host(home);
+    Program batch(home.patchbay({"-v", "batch"}));
+    batch.send(
+        "{\"id\":1,\"op\":\"tools/"
+        "call\",\"name\":\"mcp__x__sleep\",\"arguments\":{\"ms\":3600000}}\n"
+        "{\"id\":2,\"op\":\"barrier\"}\n");
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << batch.err();
+    batch.signal(SIGINT);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_TRUE(asks(done)) << done.err;
+    EXPECT_EQ(Lines(done.out).kind(1), "cancelled");
+    EXPECT_EQ(Lines(done.out).kind(2), "cancelled");
+    EXPECT_TRUE(wait_for_file(input, "\"notifications/cancelled\""));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AnInterruptedCallIsCancelledAtItsServer) {
+    const auto input = home.add_recorded("x");
+    RunningHost host(home);
+    Program call(home.patchbay({"call", "mcp__x__sleep", "ms=3600000"}));
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << call.err();
+    call.signal(SIGINT);
+    EXPECT_EQ(call.finish().exit_code, 130);
+    EXPECT_TRUE(wait_for_file(input, "\"notifications/cancelled\""));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AServerStaysFromOneCallToTheNext) {
+    home.add_example("x");
+    RunningHost host(home);
+    const auto pid = [&] {
+        const auto status = json::parse(home.run({"mcp", "status", "x", "--json"}).out);
+        return status.at("pid").to_number<int>();
+    };
+    const auto before = pid();
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    EXPECT_EQ(pid(), before);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, WhatAFileSaysByNowIsWhatAnswers) {
+    home.add_example("x");
+    RunningHost host(home);
+    ASSERT_TRUE(asks(home.run({"-v", "tools", "mcp__x__add"})));
+    home.environment["TOKEN_OF_NOBODY"] = "1";
+    EXPECT_TRUE(asks(home.run({"-v", "tools", "mcp__x__add"}))) << "nothing names it";
+    home.environment["PATH"] += ":/nowhere";
+    EXPECT_FALSE(asks(home.run({"-v", "tools", "mcp__x__add"})))
+        << "servers are looked up there, and inherit it";
+    auto elsewhere = home.patchbay({"-v", "tools", "mcp__x__add"});
+    elsewhere.directory = home.root() / "data";
+    const auto other = run(elsewhere);
+    EXPECT_EQ(other.exit_code, 0);
+    EXPECT_THAT(other.err, HasSubstr("no host runs for this folder"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, WhoWantsToBeAloneIs) {
+    home.add_example("x");
+    RunningHost host(home);
+    const Words call{"-v", "call", "mcp__x__echo", "message=hi"};
+    EXPECT_TRUE(asks(home.run(call)));
+    auto alone = call;
+    alone.insert(alone.begin(), "--alone");
+    EXPECT_THAT(home.run(alone).err, HasSubstr("no running host is asked: --alone"));
+    home.environment["PATCHBAY_ALONE"] = "1";
+    EXPECT_THAT(home.run(call).err, HasSubstr("no running host is asked: PATCHBAY_ALONE"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AHostThatDoesNotAnswerHoldsNobodyUp) {
+    home.add_example("x");
+    RunningHost host(home);
+    home.environment.erase("PATCHBAY_HOST_PATIENCE_MS");
+    host.program().signal(SIGSTOP);
+    const auto done = home.run({"-v", "call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "hi\n");
+    EXPECT_THAT(done.err, HasSubstr("it does not answer within"));
+    host.program().signal(SIGCONT);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// Listens where a host did, and answers a greeting with `line`.
+class Impostor {
+public:
+    Impostor(const std::string& path, std::string line) {
+        fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(::listen(fd_, 8), 0);
+        thread_ = std::thread([this, line = std::move(line)] {
+            const int one = ::accept(fd_, nullptr, nullptr);
+            char greeting[4096];
+            static_cast<void>(!::recv(one, greeting, sizeof greeting, 0));
+            static_cast<void>(!::send(one, line.data(), line.size(), MSG_NOSIGNAL));
+            ::close(one);
+        });
+    }
+    ~Impostor() {
+        ::shutdown(fd_, SHUT_RDWR);
+        thread_.join();
+        ::close(fd_);
+    }
+    Impostor(const Impostor&) = delete;
+
+private:
+    int fd_ = -1;
+    std::thread thread_;
+};
+
+TEST_F(Asked, AHostOfAnotherVersionIsNotAskedAndThatIsSaid) {
+    home.add_example("x");
+    std::string path;
+    {
+        RunningHost host(home);
+        path = host.socket();
+        EXPECT_EQ(host.end().exit_code, 0);
+    }
+    const std::pair<const char*, const char*> cases[] = {
+        {"{\"patchbay\":{\"protocol\":9,\"version\":\"9.1\"}}\n",
+         "patchbay 9.1 there speaks protocol 9"},
+        {"{\"patchbay\":{\"protocol\":1,\"version\":\"0.0.1\",\"pid\":5,\"since\":\"then\","
+         "\"fits\":true}}\n",
+         "(pid 5, since then) is patchbay 0.0.1 and is not asked"}};
+    for (const auto& [line, told] : cases) {
+        const Impostor impostor(path, line);
+        const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_EQ(done.out, "hi\n");
+        EXPECT_THAT(done.err, HasSubstr(told));
+        fs::remove(path);
+    }
+    for (const char* line : {"", "no greeting\n", "{\"patchbay\":[]}\n"}) {
+        const Impostor impostor(path, line);
+        const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_EQ(done.out, "hi\n");
+        EXPECT_EQ(done.err, "") << line;
+        fs::remove(path);
+    }
+}
+
+TEST_F(Asked, AHostThatIsKilledInTheMiddleIsToldOf) {
+    const auto input = home.add_recorded("x");
+    RunningHost host(home);
+    Program call(home.patchbay({"call", "mcp__x__sleep", "ms=3600000"}));
+    Program batch(home.patchbay({"-v", "batch"}));
+    ASSERT_TRUE(
+        batch.wait_until([&] { return batch.err().find("is asked") != std::string::npos; }));
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << call.err();
+    host.program().signal(SIGKILL);
+    host.program().finish();
+    const auto done = call.finish();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("has gone; with --alone"));
+    const auto other = batch.finish();
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.err, HasSubstr("has gone, and what was not answered is lost"));
+}
+
+TEST_F(Asked, AFolderThatOthersCanWriteIsNotBelieved) {
+    home.add_example("x");
+    RunningHost host(home);
+    ASSERT_EQ(::chmod((home.root() / "run/patchbay").c_str(), 0777), 0);
+    const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(done.out, "hi\n");
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("warning: no running host is asked"), HasSubstr("chmod")));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AServerIsStoppedStartedAndRestartedAsItRuns) {
+    home.add_example("x");
+    home.add_example("y");
+    home.add("off", {{"command", "true"}, {"enabled", false}});
+    RunningHost host(home);
+    const auto pid = [&](const std::string& server) {
+        const auto status = json::parse(home.run({"mcp", "status", server, "--json"}).out);
+        const auto* its = status.as_object().if_contains("pid");
+        return its ? its->to_number<int>() : 0;
+    };
+    const int x = pid("x"), y = pid("y");
+    ASSERT_GT(x, 0);
+    const auto stopped = home.run({"mcp", "stop", "x"});
+    EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+    EXPECT_THAT(stopped.out, HasSubstr("disabled"));
+    EXPECT_EQ(pid("x"), 0);
+    const auto call = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(call.exit_code, 6);
+    EXPECT_THAT(call.err, HasSubstr("`patchbay mcp start x` starts it"));
+    EXPECT_EQ(home.run({"call", "mcp__y__echo", "message=hi"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "stop", "x"}).exit_code, 0) << "it is";
+    const auto started = home.run({"mcp", "start", "x", "--json"});
+    EXPECT_EQ(started.exit_code, 0) << started.err;
+    EXPECT_EQ(json::parse(started.out).as_array().at(0).at("state"), "ready");
+    const auto restarted = home.run({"mcp", "restart", "--all"});
+    EXPECT_EQ(restarted.exit_code, 0) << restarted.err;
+    EXPECT_NE(pid("y"), y);
+    EXPECT_NE(pid("x"), x);
+    const auto again = pid("y");
+    EXPECT_EQ(home.run({"mcp", "stop", "--all"}).exit_code, 0);
+    EXPECT_EQ(pid("y"), 0);
+    EXPECT_EQ(home.run({"mcp", "start", "--all"}).exit_code, 0);
+    EXPECT_NE(pid("y"), again);
+    for (const char* verb : {"stop", "start", "restart"}) {
+        EXPECT_EQ(home.run({"mcp", verb, "none"}).exit_code, 6) << verb;
+        EXPECT_EQ(home.run({"mcp", verb}).exit_code, 3) << verb;
+        EXPECT_EQ(home.run({"mcp", verb, "x", "--all"}).exit_code, 3) << verb;
+    }
+    EXPECT_THAT(home.run({"mcp", "start", "off"}).err, HasSubstr("set enabled = true"));
+    EXPECT_EQ(host.end().exit_code, 0);
+    const auto nobody = home.run({"mcp", "stop", "x"});
+    EXPECT_EQ(nobody.exit_code, 5);
+    EXPECT_THAT(nobody.err, HasSubstr("`patchbay run` starts one"));
+}
+
+TEST_F(Asked, AListThatSomeServersAreSlowForIsShownMeanwhile) {
+    home.add_example("quick");
+    home.add("slow", {{"command", "/bin/sh"}, {"args", {"-c", "cat >/dev/null"}}});
+    RunningHost host(home);
+    Program tools(home.patchbay({"tools"}));
+    EXPECT_TRUE(tools.wait_for_out("mcp__quick__echo"));
+    EXPECT_TRUE(tools.wait_until([&] {
+        return tools.err().find("waiting for slow ...") != std::string::npos;
+    })) << tools.err();
+    tools.signal(SIGINT);
+    EXPECT_EQ(tools.finish().exit_code, 130);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace patchbay::test
