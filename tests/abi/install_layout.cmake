@@ -3,7 +3,7 @@
 file(REMOVE_RECURSE ${WORK})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK} --strip
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor include/patchbay/plugin.h
+foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor lib/patchbay/libpatchbay_openssl.so include/patchbay/plugin.h
         include/patchbay/services.h lib/cmake/Patchbay/PatchbayConfig.cmake
         lib/cmake/Patchbay/plugin/exports.map lib/patchbay/plugins/stdio/plugin.toml
         lib/patchbay/plugins/tcp/plugin.toml share/patchbay/template/unix.c
@@ -46,3 +46,19 @@ get_filename_component(wanted ${WORK}/share/doc/patchbay/BATCH.md REALPATH)
 if(NOT document STREQUAL wanted)
     message(SEND_ERROR "batch --help names \"${document}\", not ${wanted}")
 endif()
+
+# The installed program finds OpenSSL beside itself, and says what is missing where it does not.
+file(WRITE ${WORK}/no.pem "no certificate")
+execute_process(COMMAND chmod 600 ${WORK}/no.pem COMMAND_ERROR_IS_FATAL ANY)
+function(serve_with_tls wanted)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env HOME=${WORK} XDG_STATE_HOME=${WORK}/state
+            ${WORK}/bin/patchbay serve --http 127.0.0.1:0 --tls-cert ${WORK}/no.pem --tls-key ${WORK}/no.pem
+        WORKING_DIRECTORY ${WORK} TIMEOUT 30 ERROR_VARIABLE said OUTPUT_QUIET)
+    string(FIND "${said}" "${wanted}" found)
+    if(found LESS 0)
+        message(SEND_ERROR "serve with TLS says \"${said}\", not \"${wanted}\"")
+    endif()
+endfunction()
+serve_with_tls("holds no certificate in PEM")
+file(REMOVE ${WORK}/lib/patchbay/libpatchbay_openssl.so)
+serve_with_tls("need \"${WORK}/lib/patchbay/libpatchbay_openssl.so\": ")
