@@ -33,10 +33,18 @@ std::vector<std::string> words_of(std::string_view text, std::size_t most) {
     return words;
 }
 
-unsigned worth(const std::string& wanted, const std::string& text,
-               const std::vector<std::string>& words, unsigned whole, unsigned part) {
-    if (std::find(words.begin(), words.end(), wanted) != words.end()) return whole;
-    return text.find(wanted) != std::string::npos ? part : 0;
+// `wanted` is a word. There may be thousands of texts, all of which are looked at in one turn of the
+// loop: none is cut into words of its own.
+unsigned worth(std::string_view wanted, std::string_view text, unsigned whole, unsigned part) {
+    const auto is_inside = [&](std::size_t at) {
+        return at < text.size() && is_of_a_word(text[at]);
+    };
+    unsigned found = 0;
+    for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+        if ((at == 0 || !is_inside(at - 1)) && !is_inside(at + wanted.size())) return whole;
+        found = part;
+    }
+    return found;
 }
 
 }  // namespace
@@ -44,18 +52,16 @@ unsigned worth(const std::string& wanted, const std::string& text,
 std::vector<const router::ListedTool*> best_tools(std::string_view query,
                                                   const std::vector<router::ListedTool>& tools,
                                                   std::size_t most) {
-    constexpr auto kAll = static_cast<std::size_t>(-1);
     const auto wanted = words_of(query, kMostWords);
     std::vector<std::pair<unsigned, const router::ListedTool*>> found;
     for (const auto& tool : tools) {
         const auto name = core::lower(tool.public_name);
         const auto about = core::lower(
             core::utf8_prefix(tool.tool->text("description"), core::Limits{}.description_bytes));
-        const auto name_words = words_of(name, kAll), about_words = words_of(about, kAll);
         unsigned sum = 0;
         for (const auto& each : wanted)
-            sum += worth(each, name, name_words, kOfTheName, kInTheName) +
-                   worth(each, about, about_words, kOfTheDescription, kInTheDescription);
+            sum += worth(each, name, kOfTheName, kInTheName) +
+                   worth(each, about, kOfTheDescription, kInTheDescription);
         if (sum > 0) found.emplace_back(sum, &tool);
     }
     std::stable_sort(found.begin(), found.end(),

@@ -173,9 +173,9 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const connection:
     }
     const auto listed = listed_names(sight);
     // Without the end that it got because no public name could be made of its own letters.
-    const auto longer = std::find_if(listed.begin(), listed.end(), [&](const auto& each) {
-        return each.starts_with(name + "_");
-    });
+    const auto beginning = name + "_";
+    const auto longer = std::find_if(listed.begin(), listed.end(),
+                                     [&](const auto& each) { return each.starts_with(beginning); });
     return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
                                      (longer != listed.end() ? "; did you mean \"" + *longer + "\"?"
                                                              : core::did_you_mean(name, listed))};
