@@ -5,8 +5,10 @@
 #include "protocol/compose.hpp"
 #include "service/uri_template.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace patchbay::gateway {
 using service::Kind;
@@ -155,6 +157,48 @@ Error Offered::nobody_has(Kind kind, const std::string& name) const {
                 core::printable(name, 200) + "\"" + core::did_you_mean(name, known)};
 }
 
+service::Operation Offered::look(Kind kind, Then then) {
+    const std::shared_ptr<Then> waiter(
+        new Then(std::move(then)),
+        [given_up = lifetime_.guard([this, kind] { on_given_up(kind); })](Then* gone) mutable {
+            delete gone;
+            given_up();
+        });
+    look_of(kind).next.push_back(waiter);
+    if (!look_of(kind).list) begin_look(kind);
+    return waiter;
+}
+
+void Offered::begin_look(Kind kind) {
+    auto& look = look_of(kind);
+    look.now = std::exchange(look.next, {});
+    look.list = ask(kind, [this, kind](const service::ThingList&) { on_looked(kind); });
+}
+
+// Whoever is told may look for more, let go of others, or end the session.
+void Offered::on_looked(Kind kind) {
+    auto& look = look_of(kind);
+    const auto ended = std::exchange(look.list, nullptr);  // which has called us
+    const auto told = std::exchange(look.now, {});
+    if (!look.next.empty()) begin_look(kind);
+    const auto watch = lifetime_.watch();
+    for (const auto& each : told) {
+        if (watch.expired()) return;
+        if (const auto then = each.lock()) (*then)();
+    }
+}
+
+// For nobody nothing is asked.
+void Offered::on_given_up(Kind kind) {
+    const auto is_gone = [](const auto& each) { return each.expired(); };
+    auto& look = look_of(kind);
+    std::erase_if(look.next, is_gone);
+    if (!look.list || !std::all_of(look.now.begin(), look.now.end(), is_gone)) return;
+    look.list.reset();
+    look.now.clear();
+    if (!look.next.empty()) begin_look(kind);
+}
+
 // Two questions at most, one after the other; whoever holds the first holds the second.
 service::Operation Offered::find(Kind kind, const std::string& name,
                                  std::function<void(Result<Owner>)> found) {
@@ -164,16 +208,13 @@ service::Operation Offered::find(Kind kind, const std::string& name,
         return {};
     }
     const auto steps = std::make_shared<service::Operation>();
-    *steps = ask(kind, [this, kind, name, found = std::move(found),
-                        watch = std::weak_ptr(steps)](const service::ThingList&) {
+    *steps = look(kind, [this, kind, name, found = std::move(found), watch = std::weak_ptr(steps)] {
         if (auto listed = owner_of(kind, name)) return found(std::move(*listed));
         // A resource need not be listed: a template may make its URI.
         if (kind != Kind::Resources) return found(nobody_has(kind, name));
         const auto held = watch.lock();
         if (!held) return;
-        *held = ask(Kind::Templates, [this, name, found](const service::ThingList&) {
-            found(owner_by_template(name));
-        });
+        *held = look(Kind::Templates, [this, name, found] { found(owner_by_template(name)); });
     });
     return steps;
 }

@@ -11,6 +11,7 @@
 //          of several.
 #pragma once
 
+#include "core/lifetime.hpp"
 #include "gateway/view.hpp"
 #include "protocol/qualified_name.hpp"
 #include "service/operation.hpp"
@@ -19,6 +20,8 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,7 +48,9 @@ public:
                              std::function<void(const std::vector<Item>&)> told);
     // The same; the result, raw: {MEMBER: [...]}.
     service::Operation list(service::Kind kind, std::function<void(std::string)> listed);
-    // Whose it is; asks the servers that are ready where nobody has listed it yet.
+    // Whose it is; asks the servers that are ready where nobody has listed it yet. However many are
+    // looked for at once, two lists are asked for: what is looked for while the first is on its way may
+    // be newer than that, and all of it waits for the second.
     service::Operation find(service::Kind kind, const std::string& name,
                             std::function<void(Result<Owner>)> found);
     // What the client knows that resource by.
@@ -58,7 +63,19 @@ private:
         std::map<Pair, std::string> known_as;
     };
 
+    using Then = std::function<void()>;
+    struct Look {
+        service::Operation list;                     // on its way; null: none
+        std::vector<std::weak_ptr<Then>> now, next;  // who waits for it, and for the one behind it
+    };
+
     service::Operation ask(service::Kind kind, std::function<void(const service::ThingList&)> told);
+    // `then`, once it has been listed from now on.
+    service::Operation look(service::Kind kind, Then then);
+    void begin_look(service::Kind kind);
+    void on_looked(service::Kind kind);
+    void on_given_up(service::Kind kind);
+    Look& look_of(service::Kind kind) { return looks_[static_cast<std::size_t>(kind)]; }
     void note(service::Kind kind, const service::ThingList& list);
     std::optional<Owner> owner_of(service::Kind kind, const std::string& name) const;
     Result<Owner> owner_by_template(const std::string& uri) const;
@@ -72,6 +89,8 @@ private:
     connection::Caller& caller_;
     const View& view_;
     std::array<Names, 3> names_;
+    std::array<Look, 3> looks_;
+    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::gateway

@@ -237,6 +237,44 @@ TEST_F(SessionTest, AClientThatDoesNotReadIsAskedNothingAndItsServerHearsSo) {
     EXPECT_THAT(told("notifications/cancelled"), IsEmpty()) << "of a question that it never got";
 }
 
+TEST_F(SessionTest, HoweverManyAreLookedForAtOnceTheirServersAreAskedTwice) {
+    greet();
+    ask(2, "resources/list");
+    const auto asked = [&] { return servers.at("git").requests("resources/list").size(); };
+    const auto before = asked();
+    for (int id = 10; id < 110; ++id)
+        say(id, "resources/read", {{"uri", "file:///" + std::to_string(id)}});
+    offer("git", "resources/list",
+          {{"resources", json::array{{{"uri", "file:///109"}, {"name", "new"}}}}});
+    servers.at("git").results["resources/read"] = [](const json::object& params) -> json::value {
+        return {{"contents", json::array{{{"uri", params.at("uri")}, {"text", "x"}}}}};
+    };
+    for (int id = 10; id < 109; ++id) EXPECT_EQ(at(answer_to(id), "/error/code"), -32002) << id;
+    EXPECT_EQ(at(answer_to(109), "/result/contents/0/text"), "x");
+    EXPECT_LE(asked() - before, 2u);
+    EXPECT_LE(servers.at("git").requests("resources/templates/list").size(), 2u);
+}
+
+TEST_F(SessionTest, WhatNobodyLooksForAnyMoreIsAskedOfNobody) {
+    servers.at("git").results.erase("resources/list");
+    greet();
+    for (const int id : {2, 3}) say(id, "resources/read", {{"uri", "file:///a"}});
+    const auto heard = [&](const char* method) {
+        return servers.at("git").requests(method).size();
+    };
+    ASSERT_TRUE(wait([&] { return heard("resources/list") == 1; }));
+    const auto cancel = [&](int id) {
+        session().take(
+            R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+            std::to_string(id) + "}}");
+    };
+    cancel(2);
+    loop.pass(1s);
+    EXPECT_EQ(heard("notifications/cancelled"), heard("resources/list") - 1);
+    cancel(3);
+    EXPECT_TRUE(wait([&] { return heard("notifications/cancelled") == heard("resources/list"); }));
+}
+
 TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
     be_asked_in_the_middle();
     const auto wanted = ask_modern(1, "tools/call", kCall);
