@@ -151,6 +151,7 @@ void Session::close() {
 }
 
 void Session::on_signal() {
+    if (watchdog_.take_hangups() > 0 && hung_up_) hung_up_();
     for (auto signals = watchdog_.take(); signals > 0; --signals) {
         // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing
         // behind.

@@ -57,6 +57,11 @@ public:
     // The end of the time that the command was given, for every wait() to come: a loop that hangs in a
     // plugin's call does not outlive it for long (watchdog.hpp).
     void set_due(core::Clock::time_point due) { due_ = due; }
+    // SIGHUP interrupts nothing from now on.
+    void set_hangup_handler(std::function<void()> hung_up) {
+        hung_up_ = std::move(hung_up);
+        watchdog_.set_hangups_apart();
+    }
     int signals() const { return watchdog_.fd(); }  // readable when one has come
     bool was_interrupted() const { return interrupts_ > 0; }
     // The exit code of a verb that serves until somebody ends it, and was interrupted: by SIGTERM, as
@@ -130,7 +135,7 @@ private:
     int interrupts_ = 0;
     bool closing_ = false;
     mutable bool timed_out_ = false;  // so it was reported
-    std::function<void()> interrupted_;
+    std::function<void()> interrupted_, hung_up_;
     std::set<std::string> told_;                  // diagnostics
     std::map<std::string, std::size_t> told_of_;  // how many of each file
 };

@@ -1,9 +1,9 @@
-#include "app/configuration_digest.hpp"
 #include "app/descriptor_limit.hpp"
 #include "app/detached.hpp"
 #include "app/guests.hpp"
 #include "app/meeting_point.hpp"
 #include "app/output.hpp"
+#include "app/reload.hpp"
 #include "app/server_switch.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
@@ -11,6 +11,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,21 +33,27 @@ public:
     RunningHost(Session& session, Seat& seat)
         : session_(session),
           seat_(seat),
-          environment_(environment_of(session.global())),
           since_(service::time_of(std::chrono::system_clock::now())),
+          at_a_terminal_(::isatty(STDIN_FILENO)),
           switch_(session.host()),
+          reload_(
+              session.host(), switch_, environment_of(session.global()),
+              [this](const std::string& line) { tell(line); },
+              [this](const std::vector<std::string>& servers) { connect(servers); }),
           guests_(session.host(), seat, session.caller(), switch_,
                   [this](const Hello& hello) { return welcome(hello); }),
           patience_(session.host().loop()),
           log_time_(session.host().loop()) {
-        digest_ = configuration_digest(*session.host().snapshot(), environment_);
+        session.set_hangup_handler([this] { on_hangup(); });
     }
+    ~RunningHost() { session_.set_hangup_handler({}); }
+    RunningHost(const RunningHost&) = delete;
 
     int run(std::optional<Detached> detached) {
         if (detached && !detached->ready()) return kInterrupted;
         if (detached) watch(*detached);
         session_.host().recall_lists();
-        connect_servers();
+        connect(session_.host().connections().ids());
         session_.wait([this] { return draining_ && guests_.empty(); }, [this] { drain(); });
         seat_.give_up();
         session_.close();
@@ -54,18 +61,37 @@ public:
     }
 
 private:
-    Welcome welcome(const Hello& hello) const {
-        return {PATCHBAY_VERSION, ::getpid(), since_, 0,
-                hello.configuration.empty() || hello.configuration == digest_};
+    Welcome welcome(const Hello& hello) {
+        Welcome welcome;
+        welcome.version = PATCHBAY_VERSION;
+        welcome.pid = ::getpid();
+        welcome.since = since_;
+        welcome.fits = reload_.fits(hello.configuration);
+        if (!welcome.fits) welcome.kept = reload_.kept(hello.configuration);
+        return welcome;
     }
 
-    // Those that are not to wait for their first use.
-    void connect_servers() {
+    // Those of them that are not to wait for their first use.
+    void connect(const std::vector<std::string>& servers) {
         std::vector<std::string> eager;
         for (const auto& server : session_.host().config().servers)
-            if (server.enabled && !server.lazy && session_.servers().has(server.id))
+            if (!server.lazy && session_.servers().has(server.id) &&
+                std::find(servers.begin(), servers.end(), server.id) != servers.end())
                 eager.push_back(server.id);
         if (!eager.empty()) session_.host().connections().connect(session_.caller(), eager, [] {});
+    }
+
+    // Of a terminal that is gone it is its end, as of any program there; else it asks for the files.
+    void on_hangup() {
+        if (at_a_terminal_ && !::isatty(STDIN_FILENO)) {
+            if (!draining_) drain();
+        } else {
+            reload_.read_again();
+        }
+    }
+
+    void tell(const std::string& line) const {
+        if (!session_.global().quiet) say(line);
     }
 
     void drain() {
@@ -87,10 +113,10 @@ private:
 
     Session& session_;
     Seat& seat_;
-    const config::Environment environment_;
     const std::string since_;
-    std::string digest_;
+    const bool at_a_terminal_;
     ServerSwitch switch_;
+    Reload reload_;
     Guests guests_;
     core::Timer patience_, log_time_;
     bool draining_ = false;

@@ -88,7 +88,8 @@ bool WantedEntry::goes_in_the_clear() const {
     constexpr std::string_view kPlain = "http://";
     if (!url.starts_with(kPlain)) return false;
     const auto host = std::string_view(url).substr(kPlain.size());
-    return !host.starts_with("127.") && !host.starts_with("[::1]") && !host.starts_with("localhost");
+    return !host.starts_with("127.") && !host.starts_with("[::1]") &&
+           !host.starts_with("localhost");
 }
 
 std::string self_path() {

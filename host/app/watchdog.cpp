@@ -102,6 +102,10 @@ bool Watchdog::watch_once() {
         if (polled[0].revents) {
             signalfd_siginfo info{};
             while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+                if (hangups_apart_ && info.ssi_signo == SIGHUP) {
+                    ++hangups_;
+                    continue;
+                }
                 if (arrived_ == 0) first_ = static_cast<int>(info.ssi_signo);
                 ++arrived_;
             }

@@ -40,6 +40,9 @@ public:
     // Signals that came since the last call.
     unsigned take();
     int first_signal() const { return first_; }  // 0: none came
+    // A SIGHUP is none of these from now on, and asks for nothing to end: how many came since the last call.
+    void set_hangups_apart() { hangups_apart_ = true; }
+    unsigned take_hangups() { return hangups_.exchange(0); }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -54,10 +57,11 @@ private:
     std::atomic<long> limit_ms_;
     std::atomic<Clock::time_point> due_{Clock::time_point::max()};
     std::atomic<bool> over_{false};
-    std::atomic<int> first_{0};                     // its number, written before it is counted
-    std::atomic<unsigned> arrived_{0};              // signals
-    std::atomic<unsigned> asked_{0}, answered_{0};  // whether the loop comes round
-    unsigned taken_ = 0;                            // [loop]
+    std::atomic<bool> hangups_apart_{false};
+    std::atomic<int> first_{0};                      // its number, written before it is counted
+    std::atomic<unsigned> arrived_{0}, hangups_{0};  // signals
+    std::atomic<unsigned> asked_{0}, answered_{0};   // whether the loop comes round
+    unsigned taken_ = 0;                             // [loop]
     int signals_ = -1, wake_ = -1;
     int news_ = -1;  // of due_ and over_, for the thread
     const plugin::CurrentCall& call_;

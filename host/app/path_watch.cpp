@@ -1,0 +1,143 @@
+#include "app/path_watch.hpp"
+
+#include "core/log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/inotify.h>
+#include <unistd.h>
+#include <utility>
+
+namespace patchbay::app {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kLinks = 40;  // as path_resolution(7) has it
+constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
+constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE |
+                                IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+}  // namespace
+
+// A part at a time, as the system would; what a link says takes the link's place.
+std::map<std::string, std::set<std::string>> names_on_the_way(const std::string& path) {
+    std::map<std::string, std::set<std::string>> names;
+    fs::path at = "/";
+    std::vector<fs::path> left;  // the next one last
+    const auto put = [&left](const fs::path& parts) {
+        const auto relative = parts.relative_path();
+        const std::vector<fs::path> each(relative.begin(), relative.end());
+        left.insert(left.end(), each.rbegin(), each.rend());
+    };
+    put(path);
+    for (int links = 0; !left.empty();) {
+        const auto part = left.back();
+        left.pop_back();
+        if (part.empty() || part == ".") continue;
+        if (part == "..") {
+            at = at.parent_path();
+            continue;
+        }
+        std::error_code failed;
+        const auto next = at / part;
+        const auto kind = fs::symlink_status(next, failed).type();
+        names[at.string()].insert(part.string());
+        if (kind == fs::file_type::directory && !left.empty()) {
+            at = next;
+            continue;
+        }
+        if (kind != fs::file_type::symlink || ++links > kLinks) break;
+        const auto target = fs::read_symlink(next, failed);
+        if (failed) break;
+        if (target.is_absolute()) at = "/";
+        put(target);
+    }
+    return names;
+}
+
+PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed)
+    : loop_(loop),
+      changed_(std::move(changed)),
+      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      settle_(loop) {
+    if (inotify_.get() < 0) return;
+    if (auto watched =
+            loop.watch(inotify_.get(), core::Loop::kReadable, [this](unsigned) { look(); }))
+        watch_ = *watched;
+}
+
+PathWatch::~PathWatch() {
+    if (watch_ != 0) loop_.unwatch(watch_);
+}
+
+void PathWatch::watch(std::vector<std::string> paths) {
+    paths_ = std::move(paths);
+    std::map<std::string, Folder> wanted;
+    for (const auto& path : paths_)
+        for (auto& [folder, names] : names_on_the_way(path))
+            wanted[folder].names.insert(names.begin(), names.end());
+    std::string trouble;
+    if (wanted.size() > kFolders) {
+        trouble = "there are more than " + std::to_string(kFolders) + " folders";
+        wanted.erase(std::next(wanted.begin(), kFolders), wanted.end());
+    }
+    // The same folder has the same number, however often it is added; one by that name that is
+    // another by now has another.
+    for (auto& [path, folder] : wanted) {
+        folder.number = ::inotify_add_watch(inotify_.get(), path.c_str(), kMask);
+        if (folder.number < 0 && errno != ENOENT && errno != ENOTDIR)
+            trouble = path + ": " + std::strerror(errno);
+    }
+    for (const auto& [path, folder] : folders_) {
+        const int number = folder.number;
+        const bool stays =
+            std::any_of(wanted.begin(), wanted.end(),
+                        [number](const auto& each) { return each.second.number == number; });
+        if (!stays && number >= 0) ::inotify_rm_watch(inotify_.get(), number);
+    }
+    folders_ = std::move(wanted);
+    if (!trouble.empty() && !std::exchange(told_trouble_, true))
+        core::log::warn("not every change of the configuration will be noticed: " + trouble +
+                        "; SIGHUP has it read again");
+}
+
+bool PathWatch::matters(int number, const std::string& name) const {
+    return std::any_of(folders_.begin(), folders_.end(), [&](const auto& each) {
+        return each.second.number == number && each.second.names.contains(name);
+    });
+}
+
+void PathWatch::look() {
+    alignas(inotify_event) char events[16u << 10];
+    bool changed = false;
+    for (;;) {
+        const auto got = ::read(inotify_.get(), events, sizeof events);
+        if (got <= 0) break;
+        for (const char* at = events; at < events + got;) {
+            const auto& event = *reinterpret_cast<const inotify_event*>(at);
+            const std::string name(event.len > 0 ? event.name : "");
+            // What has gone, or could not be told, may have been any of them.
+            changed = changed || (event.mask & (kGone | IN_Q_OVERFLOW)) != 0 ||
+                      matters(event.wd, name);
+            at += sizeof(inotify_event) + event.len;
+        }
+    }
+    if (changed) plan_change();
+}
+
+void PathWatch::plan_change() {
+    const auto now = loop_.now();
+    if (!first_) first_ = now;
+    const std::chrono::nanoseconds left = *first_ + kAtMost - now;
+    settle_.start(std::clamp<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(0), kSettle),
+                  [this] {
+                      first_.reset();
+                      watch(paths_);
+                      changed_();
+                  });
+}
+
+}  // namespace patchbay::app

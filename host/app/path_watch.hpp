@@ -1,0 +1,62 @@
+// Tells when something has changed that may be at one of several paths: written, replaced by a rename as editors do
+// it, made or taken away, by its own name, through a link or in a folder that was not there before.
+//
+// Owns:    its inotify descriptor. Borrows the loop.
+// Threads: [loop]. Looks at links, which may wait for a disk.
+// Errors:  what cannot be watched is told on the log, once; it is then not heard of.
+// Limits:  kFolders. `changed` comes kSettle after the last of several changes, or kAtMost after the first.
+#pragma once
+
+#include "core/descriptor.hpp"
+#include "core/loop.hpp"
+#include "core/timer.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+class PathWatch {
+public:
+    static constexpr std::size_t kFolders = 256;
+    static constexpr std::chrono::milliseconds kSettle{100}, kAtMost{1'000};
+
+    PathWatch(core::Loop& loop, std::function<void()> changed);
+    ~PathWatch();
+    PathWatch(const PathWatch&) = delete;
+
+    // These, absolute ones, from now on; what they lead through is looked at anew.
+    void watch(std::vector<std::string> paths);
+
+private:
+    struct Folder {
+        int number = -1;              // of inotify
+        std::set<std::string> names;  // in it that matter
+    };
+
+    void look();
+    bool matters(int number, const std::string& name) const;
+    void plan_change();
+
+    core::Loop& loop_;
+    const std::function<void()> changed_;
+    core::Descriptor inotify_;
+    core::Loop::WatchId watch_ = 0;
+    std::vector<std::string> paths_;
+    std::map<std::string, Folder> folders_;
+    core::Timer settle_;
+    std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
+    bool told_trouble_ = false;
+};
+
+// The folders, and in each the names, by which `path` leads to what it means now: those of folders and links on
+// the way, up to its own or the first that is not there.
+std::map<std::string, std::set<std::string>> names_on_the_way(const std::string& path);
+
+}  // namespace patchbay::app

@@ -1,0 +1,62 @@
+// The configuration of a host that stays, read again: when a file of it changes, on SIGHUP, and when a command has read
+// another one. What is valid is applied at once, without touching the servers that it does not change; what is not
+// leaves everything as it was, and why is told to who asks for the state.
+//
+// Owns:    what is watched. Borrows the host and the switch.
+// Threads: [loop]. Reading files is done here: it takes milliseconds, and nothing may be judged meanwhile by
+//          half of it.
+// Errors:  told on stderr, and in kept().
+// Limits:  for commands that have read another one, once within kPause.
+#pragma once
+
+#include "app/host.hpp"
+#include "app/path_watch.hpp"
+#include "app/server_switch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+class Reload {
+public:
+    static constexpr std::chrono::milliseconds kPause{200};
+
+    // `say`: a line for whoever watches the host. `applied`: which servers are new.
+    Reload(Host& host, ServerSwitch& server_switch, config::Environment environment,
+           std::function<void(const std::string& line)> say,
+           std::function<void(const std::vector<std::string>& servers)> applied);
+
+    void read_again();
+    // Whether the host runs by what a command has read, which may be newer than what is known here.
+    bool fits(const std::string& digest);
+    // Why the host does not run by that; empty: it was never given it.
+    std::string kept(const std::string& digest) const {
+        return digest == kept_digest_ ? kept_ : std::string();
+    }
+
+private:
+    using Snapshot = std::shared_ptr<const registry::Snapshot>;
+
+    std::string why_not(const registry::Snapshot& read) const;
+    void move_to(const Snapshot& read, const std::string& digest);
+
+    Host& host_;
+    ServerSwitch& switch_;
+    const config::Environment environment_;
+    const std::function<void(const std::string&)> say_;
+    const std::function<void(const std::vector<std::string>&)> applied_;
+    const Snapshot begun_;  // what the parts of the host were made of that are made once
+    Snapshot now_;
+    std::string digest_;  // of what the host runs by; empty: nobody reads just that any more
+    std::string read_digest_;
+    std::string kept_, kept_digest_;
+    std::optional<core::Clock::time_point> last_;
+    PathWatch watch_;
+};
+
+}  // namespace patchbay::app

@@ -1,0 +1,78 @@
+// Changes at paths that lead through folders and links, some of which are not there yet.
+#include "app/path_watch.hpp"
+
+#include "support/scratch_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace patchbay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+void write(const std::string& path, const std::string& text) {
+    std::ofstream(path) << text;
+}
+
+TEST(NamesOnTheWay, AreThatOfTheFileAndOfEachLink) {
+    const test::ScratchFolder folder;
+    fs::create_directories(folder / "data");
+    write(folder / "data/real.toml", "");
+    fs::create_directory_symlink(folder / "data", folder / "current");
+    fs::create_symlink("current/real.toml", folder / "config.toml");
+    auto names = names_on_the_way(folder / "config.toml");
+    EXPECT_EQ(names[folder.path()], (Names{"config.toml", "current", "data"}));
+    EXPECT_EQ(names[folder / "data"], Names{"real.toml"});
+    EXPECT_EQ(names_on_the_way(folder / "none/of/it")[folder.path()], Names{"none"});
+    fs::create_symlink(folder / "loop", folder / "loop");
+    EXPECT_EQ(names_on_the_way(folder / "loop/file")[folder.path()], Names{"loop"});
+}
+
+class PathWatchTest : public ::testing::Test {
+protected:
+    bool changes() {
+        const int before = changed;
+        return loop.run_until([&] { return changed > before; },
+                              core::Clock::now() + std::chrono::seconds(20));
+    }
+    const test::ScratchFolder folder;
+    core::Loop loop;
+    int changed = 0;
+    PathWatch watch{loop, [this] { ++changed; }};
+};
+
+TEST_F(PathWatchTest, HearsOfAFileInFoldersThatComeLater) {
+    watch.watch({folder / "a/b/config.toml"});
+    fs::create_directories(folder / "a");
+    EXPECT_TRUE(changes());
+    fs::create_directories(folder / "a/b");
+    EXPECT_TRUE(changes());
+    write(folder / "a/b/config.toml", "x = 1");
+    EXPECT_TRUE(changes());
+    fs::rename(folder / "a", folder / "other");
+    fs::create_directories(folder / "a/b");
+    write(folder / "a/b/config.toml.new", "x = 2");
+    fs::rename(folder / "a/b/config.toml.new", folder / "a/b/config.toml");
+    EXPECT_TRUE(changes());
+    fs::remove(folder / "a/b/config.toml");
+    EXPECT_TRUE(changes());
+}
+
+TEST_F(PathWatchTest, HearsOfNothingElseInTheFolder) {
+    write(folder / "config.toml", "");
+    watch.watch({folder / "config.toml"});
+    for (int i = 0; i < 100; ++i) write(folder / ("other" + std::to_string(i)), "");
+    write(folder / "config.toml", "x = 1");
+    EXPECT_TRUE(changes());
+    EXPECT_EQ(changed, 1) << "several changes are told as one";
+}
+
+}  // namespace
+}  // namespace patchbay::app
