@@ -42,9 +42,14 @@ void RuleTeller::look() {
     auto found = policy::unmatched_rules(config, known);
     auto of_option = policy::unmatched_patterns(config, known, "--tools", shown_);
     found.insert(found.end(), of_option.begin(), of_option.end());
-    std::erase_if(
-        found, [this](const auto& each) { return !told_.insert(config::to_string(each)).second; });
+    std::erase_if(found, [this](const auto& each) { return !is_news(each); });
     print_diagnostics(found, session_.global().quiet);
+}
+
+// A server that lists something else all the time would otherwise have each of its names offered.
+bool RuleTeller::is_news(const config::Diagnostic& found) {
+    const auto text = config::to_string(found);
+    return told_.size() < kMost && told_.insert(text.substr(0, text.find("; did you mean"))).second;
 }
 
 }  // namespace patchbay::app

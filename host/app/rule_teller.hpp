@@ -2,7 +2,8 @@
 // at the start what no server's list could make meaningful, the rest as servers list theirs. Each is told
 // once, on stderr.
 //
-// Borrows the session. Threads: [loop]. Limits: one look each kPause, however many servers list.
+// Borrows the session. Threads: [loop].
+// Limits:  one look each kPause, however many servers list; kMost things are told, whatever they list.
 #pragma once
 
 #include "app/session.hpp"
@@ -10,6 +11,7 @@
 #include "core/timer.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@ namespace patchbay::app {
 class RuleTeller final : catalogue::Watcher {
 public:
     static constexpr std::chrono::milliseconds kPause{500};
+    static constexpr std::size_t kMost = 100;
 
     // `shown`: the patterns of --tools.
     RuleTeller(Session& session, std::vector<std::string> shown);
@@ -28,6 +31,7 @@ public:
 private:
     void on_published() override;
     void look();
+    bool is_news(const config::Diagnostic& found);
 
     Session& session_;
     const std::vector<std::string> shown_;
