@@ -94,11 +94,10 @@ bool is_url(const std::string& keys) {
 }
 
 // Else it would be missed by the first who comes.
-Judged check_file(const char* option, const std::string& path) {
+Judged check_file(const char* option, const std::string& path, const char* expected) {
     if (path.empty() || is_url(path) || ::access(path.c_str(), R_OK) == 0) return {};
     return invalid(option, "cannot read \"" + core::printable(path, 200) +
-                               "\": " + std::strerror(errno) +
-                               "; expected a file with a JWK set, or its URL");
+                               "\": " + std::strerror(errno) + "; expected " + expected);
 }
 
 Judged check_oauth(const ListenerSettings& said) {
@@ -117,7 +116,9 @@ Judged check_oauth(const ListenerSettings& said) {
         if (auto wrong = check_source("--oauth-keys", said.oauth_keys)) return wrong;
     if (!said.oauth_keys.empty() && said.oauth_issuer.size() > 1)
         return invalid("--oauth-keys", "of which of the issuers? It goes with one alone");
-    if (auto wrong = check_file("--oauth-keys", said.oauth_keys)) return wrong;
+    if (auto wrong =
+            check_file("--oauth-keys", said.oauth_keys, "a file with a JWK set, or its URL"))
+        return wrong;
     for (const auto& each : said.oauth_scope)
         if (each.empty() || !std::all_of(each.begin(), each.end(), [](char c) {
                 return c > ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -130,6 +131,12 @@ Judged check_tls(const ListenerSettings& said) {
     if (said.tls_cert.empty() == said.tls_key.empty()) return {};
     return said.tls_key.empty() ? invalid("--tls-cert", "it requires --tls-key")
                                 : invalid("--tls-key", "it requires --tls-cert");
+}
+
+// For whoever only looks: what is read of them as it listens is told better then.
+Judged check_tls_files(const ListenerSettings& said) {
+    if (auto wrong = check_file("--tls-cert", said.tls_cert, "a certificate in PEM")) return wrong;
+    return check_file("--tls-key", said.tls_key, "its private key in PEM");
 }
 
 }  // namespace
@@ -216,8 +223,9 @@ std::optional<config::Diagnostic> fault_of_listener(const config::Config& config
     const auto terms = terms_of(config, {}, {}, Over::Whichever);
     if (!terms || terms->said.http.empty()) return {};
     const auto plan = plan_of(*terms);
-    if (plan) return {};
-    const auto& fault = plan.error();
+    const auto wrong = plan ? check_tls_files(terms->said) : Judged(plan.error());
+    if (!wrong) return {};
+    const auto& fault = *wrong;
     const auto at = terms->places.find(fault.option);
     return config::Diagnostic{config::Severity::Error,
                               at == terms->places.end() ? config::Place{} : at->second,

@@ -332,9 +332,11 @@ private:
         forbid_all_of(source);
         auto text = "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key +
                     "]" + core::did_you_mean(member.key, names, hints_);
-        if (table.key == "gateway") close_gateway(source, member.mark, ": " + text);
-        note(rule || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
-             source.place(member.mark), std::move(text));
+        const bool gateway = table.key == "gateway";
+        if (gateway) close_gateway(source, member.mark, ": " + text);
+        note(
+            rule || enterprise || gateway || source.is_flag() ? Severity::Error : Severity::Warning,
+            source.place(member.mark), std::move(text));
     }
 
     void take_auth(const Member& table, const Fragment& fragment) {

@@ -103,6 +103,10 @@ TEST(HttpTerms, WhatIsWrongIsToldByTheKeyAndPlaceThatSaidIt) {
         EXPECT_THAT(config::sentence_of(*checked), HasSubstr(expected)) << keys;
     }
     EXPECT_EQ(told(said("http = '127.0.0.1:1'\n")), "");
+    const auto files =
+        fault_of_listener(said("http = '127.0.0.1:1'\ntls_cert = '/none'\ntls_key = '/none'\n"));
+    ASSERT_TRUE(files);
+    EXPECT_THAT(files->message, StartsWith("gateway.tls_cert: cannot read \"/none\": No such"));
     EXPECT_FALSE(fault_of_listener(said("http = '127.0.0.1:1'\n")));
     EXPECT_FALSE(fault_of_listener(said("auth = 'none'\n"))) << "there is no listener";
     ListenerSettings typed;

@@ -107,6 +107,11 @@ TEST(ListenerSettings, WhatCannotBeReadMayHaveBeenMeantToKeepSomebodyOut) {
     EXPECT_TRUE(merged({{Scope::Enterprise, "[gateway]\nauth = 'tokn'\n"}}).deny_all);
 }
 
+TEST(ListenerSettings, AKeyThatNobodyKnowsIsAnErrorAsItTurnsTheListenerOff) {
+    EXPECT_THAT(all(merged({{Scope::User, "[gateway]\nauht = 'token'\n"}}).diagnostics),
+                StartsWith("error: user config user.toml:2:1: unknown key \"auht\""));
+}
+
 TEST(ListenerSettings, FilesAndSocketsAreBesideTheFileThatNamesThem) {
     World world;
     world.folder.write("home/user/.config/patchbay/config.toml", kAll);
