@@ -65,7 +65,9 @@ std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
     const auto point = meeting_point(session, environment);
     auto socket = point.connect();
     if (!socket) {
-        if (!session.global().quiet)
+        // What others could have put there is worth a word, what this user just cannot reach is not.
+        const bool to_mend = socket.error().code == ErrorCode::Denied && !session.global().quiet;
+        if (to_mend || session.global().verbose)
             say("warning: no running host is asked: " + socket.error().message);
         return {};
     }

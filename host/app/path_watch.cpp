@@ -93,9 +93,9 @@ void PathWatch::watch(std::vector<std::string> paths) {
     }
     for (const auto& [path, folder] : folders_) {
         const int number = folder.number;
-        const bool stays =
-            std::any_of(wanted.begin(), wanted.end(),
-                        [number](const auto& each) { return each.second.number == number; });
+        const bool stays = std::any_of(wanted.begin(), wanted.end(), [number](const auto& each) {
+            return each.second.number == number;
+        });
         if (!stays && number >= 0) ::inotify_rm_watch(inotify_.get(), number);
     }
     folders_ = std::move(wanted);
@@ -120,8 +120,8 @@ void PathWatch::look() {
             const auto& event = *reinterpret_cast<const inotify_event*>(at);
             const std::string name(event.len > 0 ? event.name : "");
             // What has gone, or could not be told, may have been any of them.
-            changed = changed || (event.mask & (kGone | IN_Q_OVERFLOW)) != 0 ||
-                      matters(event.wd, name);
+            changed =
+                changed || (event.mask & (kGone | IN_Q_OVERFLOW)) != 0 || matters(event.wd, name);
             at += sizeof(inotify_event) + event.len;
         }
     }

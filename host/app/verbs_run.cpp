@@ -5,6 +5,7 @@
 #include "app/output.hpp"
 #include "app/reload.hpp"
 #include "app/server_switch.hpp"
+#include "app/service_manager.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "service/statuses.hpp"
@@ -54,6 +55,7 @@ public:
         if (detached) watch(*detached);
         session_.host().recall_lists();
         connect(session_.host().connections().ids());
+        tell_service_manager("READY=1");
         session_.wait([this] { return draining_ && guests_.empty(); }, [this] { drain(); });
         seat_.give_up();
         session_.close();
@@ -96,6 +98,7 @@ private:
 
     void drain() {
         draining_ = true;
+        tell_service_manager("STOPPING=1");
         seat_.give_up();
         guests_.drain();
         patience_.start(kDrain, [this] {

@@ -280,6 +280,30 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     ::kill(told.at("pid").to_number<pid_t>(), SIGTERM);
 }
 
+TEST_F(Run, TellsTheServiceManagerHowFarItIs) {
+    const auto path = home.root() / "notify";
+    const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    const auto told = [fd] {
+        pollfd ready{fd, POLLIN, 0};
+        char text[64];
+        if (::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(kDeadline).count())) <= 0)
+            return std::string("nothing");
+        const auto got = ::recv(fd, text, sizeof text, 0);
+        return std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+    };
+    home.environment["NOTIFY_SOCKET"] = path;
+    RunningHost host(home);
+    EXPECT_EQ(told(), "READY=1");
+    host.program().signal(SIGTERM);
+    EXPECT_EQ(told(), "STOPPING=1");
+    EXPECT_EQ(host.program().finish().exit_code, 0);
+    ::close(fd);
+}
+
 TEST_F(Run, SaysInTheForegroundWhyItDoesNotGoToTheBackground) {
     const auto wrong = home.run({"run", "--detach", "--config", "/nonexistent.toml"});
     EXPECT_EQ(wrong.exit_code, 4);
