@@ -74,7 +74,7 @@ bool leave_the_terminal(int words) {
 }  // namespace
 
 Result<std::optional<Detached>> Detached::fork(const std::string& state_directory,
-                                               const std::string& key, int& ended_as) {
+                                               const std::string& key, Started& started) {
     using Side = std::optional<Detached>;
     auto log = open_log(state_directory + "/run", key + ".log");
     if (!log) return log.error();
@@ -90,7 +90,7 @@ Result<std::optional<Detached>> Detached::fork(const std::string& state_director
     }
     news->write.close();
     words->write.close();
-    ended_as = wait_for(*news, *words) ? 0 : end_of(host);
+    started = {host, wait_for(*news, *words) ? 0 : end_of(host)};
     return Side();
 }
 

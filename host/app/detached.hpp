@@ -21,9 +21,14 @@ class Detached {
 public:
     static constexpr std::size_t kLogBytes = 16u << 20;
 
-    // In the host itself. In the command that started it there is none: `ended_as` is its exit code then.
+    // What the command that started it learns of it.
+    struct Started {
+        int pid = 0;
+        int exit_code = 0;  // 0: it is ready
+    };
+    // In the host itself. In the command that started it there is none, and `started` is set.
     static Result<std::optional<Detached>> fork(const std::string& state_directory,
-                                                const std::string& key, int& ended_as);
+                                                const std::string& key, Started& started);
     // From now on stderr is the log, and nobody waits for the host. False: nobody did any longer, and there
     // is to be no host.
     bool ready();

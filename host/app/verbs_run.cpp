@@ -125,26 +125,30 @@ private:
     bool draining_ = false;
 };
 
-void say_ready(const Seat& seat, const GlobalOptions& global) {
-    if (global.json)
-        print_json(json::serialize(json::object{{"pid", ::getpid()}, {"socket", seat.path()}}));
+void print_ready(int pid, const std::string& socket, const GlobalOptions& global) {
+    if (global.json) print_json(json::serialize(json::object{{"pid", pid}, {"socket", socket}}));
     static_cast<void>(stdout_error());  // whoever reads has it now
+}
+
+void say_ready(const std::string& socket, const GlobalOptions& global) {
     if (!global.quiet)
-        say("patchbay runs: pid " + std::to_string(::getpid()) + ", socket " + seat.path());
+        say("patchbay runs: pid " + std::to_string(::getpid()) + ", socket " + socket);
 }
 
 int run_verb(const GlobalOptions& global, bool detach) {
     const auto environment = environment_of(global);
     const auto key = meeting_key(environment, global.plugin_directories);
+    const MeetingPoint point(runtime_folder(environment), key);
     std::optional<Detached> detached;
     if (detach) {
-        int ended_as = kOk;
-        auto side = Detached::fork(default_state_directory(environment), key, ended_as);
+        Detached::Started started;
+        auto side = Detached::fork(default_state_directory(environment), key, started);
         if (!side) return report(side.error(), global);
-        if (!*side) return ended_as;
+        if (!*side && started.exit_code == kOk) print_ready(started.pid, point.path(), global);
+        if (!*side) return started.exit_code;
         detached = std::move(*side);
     }
-    auto seat = MeetingPoint(runtime_folder(environment), key).take(environment.working_directory);
+    auto seat = point.take(environment.working_directory);
     if (!seat) {
         report(seat.error(), global);
         return kFailure;
@@ -154,7 +158,8 @@ int run_verb(const GlobalOptions& global, bool detach) {
     if (!session) return kConfigError;
     session->tell_troubles();
     RunningHost host(*session, *seat);
-    say_ready(*seat, global);
+    if (!detached) print_ready(::getpid(), seat->path(), global);
+    say_ready(seat->path(), global);
     return host.run(std::move(detached));
 }
 

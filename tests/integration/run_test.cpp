@@ -1,5 +1,6 @@
 // `patchbay run`: one host for each user and configuration, at a socket that is theirs alone.
 #include "integration/host_guest.hpp"
+#include "support/result_schema.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -38,6 +39,7 @@ TEST_F(Run, AnswersWhoConnectsAsABatchIsAnswered) {
     EXPECT_THAT(lines.message(nullptr), HasSubstr("line 2"));
     EXPECT_TRUE(lines.answer("line 4").contains("result")) << "lines count from the greeting on";
     ASSERT_FALSE(lines.all.empty());
+    EXPECT_TRUE(is_a("batch_end", lines.all.back()));
     EXPECT_EQ(lines.all.back(),
               (json::object{{"event", "end"}, {"failed", true}, {"warnings", json::array()}}));
     EXPECT_EQ(host.end().exit_code, 0);
@@ -276,8 +278,10 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     EXPECT_TRUE(guest.greet());
     guest.send(call("1", "echo", R"({"message":"hi"})"));
     EXPECT_THAT(guest.line_with("\"id\":1"), HasSubstr("hi"));
-    const auto told = json::parse(read_file(fs::path(found.front()).replace_extension(".lock")));
-    ::kill(told.at("pid").to_number<pid_t>(), SIGTERM);
+    const auto told = json::parse(started.out);
+    EXPECT_TRUE(is_a("running_host", told));
+    EXPECT_EQ(told.at("socket").as_string(), found.front().string());
+    EXPECT_EQ(::kill(told.at("pid").to_number<pid_t>(), SIGTERM), 0);
 }
 
 TEST_F(Run, TellsTheServiceManagerHowFarItIs) {
