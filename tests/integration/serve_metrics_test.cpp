@@ -1,6 +1,7 @@
 // `patchbay serve --metrics`: what who watches a gateway is told, beside what its clients are.
+#include "integration/door_fixture.hpp"
 #include "integration/mcp_client.hpp"
-#include "support/loopback.hpp"
+#include "support/plain_http.hpp"
 
 #include <csignal>
 #include <unistd.h>
@@ -12,22 +13,10 @@ using ::testing::IsEmpty;
 
 // The whole answer, head and body; empty: nobody listens there.
 std::string ask(int port, const std::string& asked) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const timeval limit{60, 0};
-    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_port = htons(static_cast<std::uint16_t>(port));
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    std::string got;
-    if (::connect(fd, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0) {
-        EXPECT_TRUE(send_whole(fd, asked));
-        char block[4096];
-        for (ssize_t count = 0; (count = ::recv(fd, block, sizeof block, 0)) > 0;)
-            got.append(block, static_cast<std::size_t>(count));
-    }
-    ::close(fd);
-    return got;
+    PlainHttp http(port);
+    http.send(asked);
+    http.wait_for_end();
+    return http.got();
 }
 
 std::string get(int port, const std::string& path, const std::string& host = "localhost",
@@ -37,14 +26,11 @@ std::string get(int port, const std::string& path, const std::string& host = "lo
 }
 
 void initialize(int port) {
-    const std::string body =
-        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
-        R"("capabilities":{},"clientInfo":{"name":"t","version":"1"}}})";
     EXPECT_THAT(ask(port,
                     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                     "Accept: application/json, text/event-stream\r\n"
                     "Content-Type: application/json\r\nContent-Length: " +
-                        std::to_string(body.size()) + "\r\n\r\n" + body),
+                        std::to_string(kInitialize.size()) + "\r\n\r\n" + kInitialize),
                 StartsWith("HTTP/1.1 200 "));
 }
 
