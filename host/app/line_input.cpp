@@ -68,7 +68,7 @@ void LineInput::end() {
 }
 
 void LineInput::fail(const std::string& why) {
-    say("error: cannot read the requests: " + why);
+    if (says_failure_) say("error: cannot read the requests: " + why);
     failed_ = true;
     end();
 }

@@ -3,7 +3,7 @@
 // Owns:    the watch of the descriptor. Borrows the loop and the descriptor, whose flags it puts
 //          back: stdin may be shared with the shell.
 // Threads: [loop].
-// Errors:  what cannot be read ends the input; it is told on stderr, and failed().
+// Errors:  what cannot be read ends the input; it is told on stderr, but for say_nothing(), and failed().
 // Limits:  kLineBytes a line, or what limit_line() says.
 #pragma once
 
@@ -31,6 +31,8 @@ public:
 
     // `arrived`: there may be another line, or the end.
     void begin(std::function<void()> arrived);
+    // That it cannot be read is no news: who wrote it has gone, and others write elsewhere.
+    void say_nothing() { says_failure_ = false; }
     void limit_line(std::size_t bytes) { line_bytes_ = bytes; }
     // The next whole line, good until the loop goes on; none: it has not come yet. One that is too
     // long is an error.
@@ -59,7 +61,7 @@ private:
     bool skipping_ = false;  // the rest of a line that was too long
     std::function<void()> arrived_;
     core::Loop::WatchId watch_ = 0;
-    bool paused_ = false, ended_ = false, failed_ = false;
+    bool paused_ = false, ended_ = false, failed_ = false, says_failure_ = true;
     std::string buffer_;
     std::size_t taken_ = 0;    // where the first line begins that was not taken
     std::size_t scanned_ = 0;  // up to where no end of it is

@@ -227,9 +227,15 @@ TEST_F(Run, WhoVanishesHasItsCallsCancelled) {
         EXPECT_TRUE(guest.greet(as));
         guest.send(call("1", "sleep", kForever));
         ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << as;
+        // With something that it has not read the end is a reset.
+        guest.send(R"({"id":2,"op":"status"})"
+                   "\n");
+        HostGuest(host.socket()).greet();
         guest.vanish();
         EXPECT_TRUE(wait_for_file(input, "\"notifications/cancelled\"")) << as;
-        EXPECT_EQ(host.end().exit_code, 0);
+        const auto done = host.end();
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_THAT(done.err, Not(HasSubstr("cannot read"))) << "it is no news";
     }
 }
 
