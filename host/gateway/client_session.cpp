@@ -451,7 +451,8 @@ void ClientSession::settle(RequestNumber number, const Outcome& outcome) {
 
 void ClientSession::tell_progress(RequestNumber number, const connection::Progress& progress) {
     const auto* request = requests_.find(number);
-    if (!request || request->id.empty()) return;
+    // One that was asked again may want to hear of none any more.
+    if (!request || request->id.empty() || request->meta.progress_token.empty()) return;
     std::string members;
     protocol::each_member(progress.params, [&](const std::string& key, std::string_view value) {
         protocol::append_member(members, key,

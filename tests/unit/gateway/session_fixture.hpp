@@ -142,7 +142,12 @@ private:
         send(std::move(message));
     }
     void leave_unanswered(Route) override {}
-    void send(const std::string& message) { sent.push_back(json::parse(message).as_object()); }
+    void send(const std::string& message) {
+        json::error_code failed;
+        auto parsed = json::parse(message, failed);
+        EXPECT_TRUE(!failed && parsed.is_object()) << "is no message: " << message;
+        if (parsed.is_object()) sent.push_back(std::move(parsed.get_object()));
+    }
 };
 
 inline const json::object kCall{{"name", "mcp__git__log"}, {"arguments", json::object()}};

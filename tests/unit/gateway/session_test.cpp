@@ -275,6 +275,27 @@ TEST_F(SessionTest, WhatNobodyLooksForAnyMoreIsAskedOfNobody) {
     EXPECT_TRUE(wait([&] { return heard("notifications/cancelled") == heard("resources/list"); }));
 }
 
+TEST_F(SessionTest, WhoAsksAgainWithoutAProgressTokenIsToldOfNoProgress) {
+    be_asked_in_the_middle();
+    say_modern(1, "tools/call", kCall, {{"progressToken", "p"}});
+    auto again = kCall;
+    again["requestState"] = at(answer_to(1), "/result/requestState");
+    say_modern(2, "tools/call", again);  // and what was asked stays open
+    say_modern(3, "tools/call",
+               {{"name", "mcp__git__log"},
+                {"arguments", json::object()},
+                {"requestState", at(answer_to(2), "/result/requestState")},
+                {"inputResponses", {{"input-1", {{"action", "decline"}}}}}});
+    const auto token =
+        at(servers.at("git").requests("tools/call").back(), "/params/_meta/progressToken");
+    servers.at("git").say(
+        R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":)" +
+        json::serialize(token) + "}}");
+    servers.at("git").answer(call_id, R"({"content":[]})");
+    EXPECT_EQ(at(answer_to(3), "/result/content"), json::array());
+    EXPECT_THAT(told("notifications/progress"), IsEmpty());
+}
+
 TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
     be_asked_in_the_middle();
     const auto wanted = ask_modern(1, "tools/call", kCall);
