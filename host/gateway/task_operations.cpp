@@ -150,6 +150,7 @@ void TaskOperations::ask(RequestNumber number, const protocol::Params& params) {
         {protocol::with_member(params.members, "taskId", protocol::quoted(task->id)),
          request.meta.relayed}};
     asked.reference = number;
+    asked.of_a_task = true;
     asked.capabilities = request.capabilities;
     asked.client_headers = request.client_headers;
     if (!request.meta.progress_token.empty())
@@ -187,10 +188,12 @@ void TaskOperations::list(RequestNumber number, const protocol::Params& params) 
     if (last != 0) page->next = protocol::quoted(std::to_string(last));
     if (tasks.empty()) return replies_.reply(number, page->result());
     std::vector<router::CallId> calls;
-    for (std::size_t i = 0; i < tasks.size(); ++i)
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        router::ServerRequest asked{
+            tasks[i].server, "tasks/get", {"\"taskId\":" + protocol::quoted(tasks[i].id), {}}};
+        asked.of_a_task = true;
         calls.push_back(servers_.router().request(
-            caller_,
-            {tasks[i].server, "tasks/get", {"\"taskId\":" + protocol::quoted(tasks[i].id), {}}},
+            caller_, std::move(asked),
             [this, number, page, i, server = tasks[i].server, id = tasks[i].id](auto reply) {
                 // One answer that makes no sense, or no end, shall not spoil the list of all.
                 if (reply && reply->error.empty() && reply->result.size() <= kListedBytes &&
@@ -200,6 +203,7 @@ void TaskOperations::list(RequestNumber number, const protocol::Params& params) 
                 }
                 if (--page->missing == 0) replies_.reply(number, page->result());
             }));
+    }
     // What its client does not wait for any more is asked of nobody.
     requests_.find(number)->operation =
         service::Operation(this, lifetime_.guard([this, calls = std::move(calls)](TaskOperations*) {

@@ -269,26 +269,26 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(request);
         const auto kept = flights.keep(id, server, bytes, std::move(request));
         if (kept.expired()) return;
-        target.connect([this, watch = alive, id, kept, approved,
-                        definition = target.spec().definition_key] {
-            const auto waiting = kept.lock();
-            if (!*watch || !waiting) return;
-            auto* const asker = caller_of(id);
-            if (!asker) return;
-            auto again = pool.lease(waiting->server, *asker);
-            if (!again) return flights.end_soon(id, again.error());
-            if (approved && again->get().spec().definition_key != definition)
-                return flights.end_soon(
-                    id, Definitions::another_one(waiting->server, prefix_of(waiting->server)));
-            if (again->get().state() == State::Ready) {
-                auto [decision, denied] = judge_server(*asker, waiting->server, waiting->method);
-                if (decision == policy::Decision::Deny ||
-                    (decision == policy::Decision::Ask && !approved))
-                    return flights.end_soon(id, std::move(denied));
-                return send_request(id, *asker, again->get(), *waiting);
-            }
-            flights.end_soon(id, why_not_ready(again->get().status()));
-        });
+        target.connect(
+            [this, watch = alive, id, kept, approved, definition = target.spec().definition_key] {
+                const auto waiting = kept.lock();
+                if (!*watch || !waiting) return;
+                auto* const asker = caller_of(id);
+                if (!asker) return;
+                auto again = pool.lease(waiting->server, *asker);
+                if (!again) return flights.end_soon(id, again.error());
+                if (approved && again->get().spec().definition_key != definition)
+                    return flights.end_soon(
+                        id, Definitions::another_one(waiting->server, prefix_of(waiting->server)));
+                if (again->get().state() == State::Ready) {
+                    auto [decision, denied] = judge_server(*asker, *waiting);
+                    if (decision == policy::Decision::Deny ||
+                        (decision == policy::Decision::Ask && !approved))
+                        return flights.end_soon(id, std::move(denied));
+                    return send_request(id, *asker, again->get(), *waiting);
+                }
+                flights.end_soon(id, why_not_ready(again->get().status()));
+            });
     }
 
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
@@ -304,10 +304,27 @@ struct Router::Impl final : connection::CallersWatcher {
                 Error{ErrorCode::Denied, allowed ? "" : policy.reason(question, verdict)}};
     }
 
+    std::pair<policy::Decision, Error> judge_server(const Caller& caller,
+                                                    const ServerRequest& request) const {
+        if (request.of_a_task && !denies_all_of(caller, request.server))
+            return {policy::Decision::Allow, Error{}};
+        return judge_server(caller, request.server, request.method);
+    }
+
+    // And not that no rule allows all of it, as where rules allow some of its tools.
+    bool denies_all_of(const Caller& caller, const std::string& server) const {
+        using Kind = policy::Rule::Kind;
+        const auto prefix = prefix_of(server);
+        const auto verdict = policy.judge({caller.principal().trust, server, {}, prefix});
+        return verdict.decision == policy::Decision::Deny &&
+               (!verdict.rule || verdict.rule->kind == Kind::Deny ||
+                verdict.rule->kind == Kind::Closed);
+    }
+
     // `then` is told whether the caller has approved of it.
     template <class Then>
     void judge(CallId id, Caller& caller, ServerRequest& request, Then then) {
-        auto [decision, denied] = judge_server(caller, request.server, request.method);
+        auto [decision, denied] = judge_server(caller, request);
         if (decision == policy::Decision::Allow) return then(caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
         const Approvable wanted{request.server,
@@ -319,8 +336,7 @@ struct Router::Impl final : connection::CallersWatcher {
                                 definitions.of(request.server)};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id, then](Caller& asker, ServerRequest& approved) {
-                           const auto [now, why] =
-                               judge_server(asker, approved.server, approved.method);
+                           const auto [now, why] = judge_server(asker, approved);
                            if (now == policy::Decision::Deny) return flights.end_soon(id, why);
                            then(asker, approved, true);
                        });

@@ -44,7 +44,8 @@ struct Call {
 };
 
 // Anything that can be asked of one server. tools/call with the server's own name of a tool is
-// judged as that tool, and tools/list leaves out what is hidden.
+// judged as that tool, and tools/list leaves out what is hidden. What becomes of a task is denied
+// only where a rule denies the whole server.
 struct ServerRequest {
     std::string server;  // id
     std::string method;  // resources/read, prompts/get, completion/complete, ...
@@ -56,6 +57,8 @@ struct ServerRequest {
     std::string capabilities = {};  // as those of a connection::Request
     connection::ClientHeaders client_headers = {};
     std::string log_level = {};  // likewise
+    // It is about a task that a call of this caller's has begun: what was called was judged then.
+    bool of_a_task = false;
 };
 
 struct ListedTool {

@@ -14,6 +14,26 @@ protected:
     const json::object kAble{{"elicitation", json::object()}};
 
     void approve_by(const char* who) { config.gateway.approvals = who; }
+    // A task of its own, called "1", comes of each call.
+    void speak_tasks() {
+        auto& server = servers.at("git");
+        const auto greeting = server.results.at("initialize");
+        server.results["initialize"] = [greeting](const auto& params) {
+            auto result = greeting(params);
+            result.as_object()["capabilities"].as_object()["tasks"] = {
+                {"requests", {{"tools", {{"call", json::object()}}}}}};
+            return result;
+        };
+        const json::object task{{"taskId", "1"}, {"status", "working"}};
+        offer("git", "tools/call", {{"task", task}});
+        for (const char* method : {"tasks/get", "tasks/result", "tasks/cancel"})
+            offer("git", method, task);
+    }
+    json::object call_as_task() const {
+        auto call = kCall;
+        call["task"] = json::object();
+        return call;
+    }
     void require_approval(const char* tool = "log") {
         for (auto& spec : specs)
             if (spec.config.id == "git") spec.config.tools[tool] = config::Level::RequireApproval;
@@ -83,6 +103,30 @@ TEST_F(ApprovalsTest, ByRulesNobodyIsAsked) {
     EXPECT_EQ(calls("github"), 1u);
     EXPECT_EQ(calls(), 0u);
     EXPECT_THAT(told("elicitation/create"), IsEmpty());
+}
+
+TEST_F(ApprovalsTest, WhatBecomesOfATaskNeedsNoApprovalForItsCallHadIt) {
+    speak_tasks();
+    approve_by("ask");
+    greet(kAble);
+    say(2, "tools/call", call_as_task());
+    decide(asked(), accepting("once"));
+    EXPECT_TRUE(answer_to(2).contains("result"));
+    int id = 2;
+    for (const char* method : {"tasks/get", "tasks/result", "tasks/cancel"})
+        EXPECT_TRUE(ask(++id, method, {{"taskId", "git:1"}}).contains("result")) << method;
+    EXPECT_EQ(at(ask(++id, "tasks/list"), "/result/tasks").as_array().size(), 1u);
+    EXPECT_EQ(told("elicitation/create").size(), 1u) << "for the call alone";
+}
+
+TEST_F(ApprovalsTest, WhereRulesAllowOneToolItsTasksCanBeFollowedAndOtherThingsNot) {
+    speak_tasks();
+    approve_by("rules");
+    permissions.allow = {"mcp__git__log"};
+    greet();
+    EXPECT_EQ(at(ask(2, "tools/call", call_as_task()), "/result/task/taskId"), "git:1");
+    EXPECT_EQ(at(ask(3, "tasks/get", {{"taskId", "git:1"}}), "/result/status"), "working");
+    EXPECT_TRUE(ask(4, "resources/read", {{"uri", "patchbay+git:file:///a"}}).contains("error"));
 }
 
 TEST_F(ApprovalsTest, WhateverIsNoApprovalRefuses) {
