@@ -1,5 +1,6 @@
 #include "app/configuration_digest.hpp"
 
+#include "config/launch.hpp"
 #include "core/digest.hpp"
 #include "registry/imprint.hpp"
 
@@ -17,13 +18,23 @@ namespace {
 
 // Of those that a program inherits (plugins/stdio), the ones that change what it does; a terminal's are
 // another at every window.
-constexpr const char* kInherited[] = {
-    "PATH",          "HOME",         "USER",
-    "LANG",          "LC_ALL",       "TZ",
-    "TMPDIR",        "HTTP_PROXY",   "http_proxy",
-    "HTTPS_PROXY",   "https_proxy",  "ALL_PROXY",
-    "all_proxy",     "NO_PROXY",     "no_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", config::kToolTimeoutVariable};
+constexpr const char* kInherited[] = {"HOME",
+                                      "USER",
+                                      "LANG",
+                                      "LC_ALL",
+                                      "TZ",
+                                      "TMPDIR",
+                                      "HTTP_PROXY",
+                                      "http_proxy",
+                                      "HTTPS_PROXY",
+                                      "https_proxy",
+                                      "ALL_PROXY",
+                                      "all_proxy",
+                                      "NO_PROXY",
+                                      "no_proxy",
+                                      "SSL_CERT_FILE",
+                                      "SSL_CERT_DIR",
+                                      config::kToolTimeoutVariable};
 
 bool is_of_a_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -55,6 +66,20 @@ std::set<std::string> variables_of(const registry::Snapshot& snapshot) {
             add_named_in(json::serialize(part.value), names);
     }
     return names;
+}
+
+// Which file each command leads to by this process' PATH, which a shell, an environment of some language or a package
+// manager changes all the time; where a `${...}` decides, PATH itself.
+json::object programs_of(const registry::Snapshot& snapshot,
+                         const config::Environment& environment) {
+    json::object programs;
+    for (const auto& spec : snapshot.specs) {
+        const auto launch = config::launch_of(spec.config.settings);
+        if (!launch) continue;
+        const auto program = config::program_of(*launch, environment);
+        programs[spec.id()] = program ? *program : environment.variable("PATH").value_or("");
+    }
+    return programs;
 }
 
 bool is_of_the_log(std::string_view key) {
@@ -89,8 +114,9 @@ std::string configuration_digest(const registry::Snapshot& snapshot,
     json::object values;
     for (const auto& name : variables_of(snapshot))
         if (const auto value = environment.variable(name)) values[name] = *value;
-    return core::sha256_hex(json::serialize(
-        json::array{servers_and_rules(snapshot), places(snapshot.config), std::move(values)}));
+    return core::sha256_hex(
+        json::serialize(json::array{servers_and_rules(snapshot), places(snapshot.config),
+                                    std::move(values), programs_of(snapshot, environment)}));
 }
 
 }  // namespace patchbay::app

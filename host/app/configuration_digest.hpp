@@ -1,9 +1,9 @@
 // What a configuration comes to, as one digest: two processes with the same one start the same servers in the
 // same way, judge calls by the same rules and say the same about both. In it are also the places where
-// things are written, what is wrong, and what the variables hold that servers are given or that stand in
-// `${...}`. How much is logged is not.
+// things are written, what is wrong, which files commands lead to, and what the variables hold that servers are given or
+// that stand in `${...}`. How much is logged is not.
 //
-// Threads: [any]. Errors: none.
+// Threads: [any]; looks for files. Errors: none.
 #pragma once
 
 #include "config/load.hpp"

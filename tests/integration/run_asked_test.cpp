@@ -150,13 +150,19 @@ TEST_F(Asked, AServerStaysFromOneCallToTheNext) {
 
 TEST_F(Asked, WhatAFileSaysByNowIsWhatAnswers) {
     home.add_example("x");
+    home.add("named", {{"command", "named-server"}, {"lazy", true}});
+    fs::create_directories(home.root() / "there");
+    fs::create_symlink(example_server(), home.root() / "there/named-server");
     RunningHost host(home);
     ASSERT_TRUE(asks(home.run({"-v", "tools", "mcp__x__add"})));
     home.environment["TOKEN_OF_NOBODY"] = "1";
     EXPECT_TRUE(asks(home.run({"-v", "tools", "mcp__x__add"}))) << "nothing names it";
-    home.environment["PATH"] += ":/nowhere";
-    EXPECT_FALSE(asks(home.run({"-v", "tools", "mcp__x__add"})))
-        << "servers are looked up there, and inherit it";
+    const auto path = home.environment["PATH"];
+    home.environment["PATH"] = (home.root() / "none").string() + ":" + path;
+    EXPECT_TRUE(asks(home.run({"-v", "tools", "mcp__x__add"}))) << "it leads to the same program";
+    home.environment["PATH"] = (home.root() / "there").string() + ":" + path;
+    EXPECT_FALSE(asks(home.run({"-v", "tools", "mcp__x__add"}))) << "it leads to another program";
+    home.environment["PATH"] = path;
     auto elsewhere = home.patchbay({"-v", "tools", "mcp__x__add"});
     elsewhere.directory = home.root() / "data";
     const auto other = run(elsewhere);

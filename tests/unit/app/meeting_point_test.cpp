@@ -100,7 +100,12 @@ TEST(ConfigurationDigest, IsAnotherOneWhereAServerWouldBe) {
     const auto plain = snapshot({{"command", "git-mcp"}});
     const auto digest = configuration_digest(plain, environment());
     EXPECT_EQ(digest, configuration_digest(plain, environment({{"TERM", "dumb"}})));
-    EXPECT_NE(digest, configuration_digest(plain, environment({{"PATH", "/bin"}})));
+    EXPECT_NE(digest, configuration_digest(plain, environment({{"LANG", "C"}})));
+    const auto shell = snapshot({{"command", "sh"}});
+    EXPECT_EQ(configuration_digest(shell, environment({{"PATH", "/nowhere:/bin"}})),
+              configuration_digest(shell, environment({{"PATH", "/bin"}})));
+    EXPECT_NE(configuration_digest(shell, environment({{"PATH", "/nowhere"}})),
+              configuration_digest(shell, environment({{"PATH", "/bin"}})));
     EXPECT_NE(digest, configuration_digest(snapshot({{"command", "git"}}), environment()));
     EXPECT_EQ(digest, configuration_digest(plain, environment({{"TOKEN", "a"}})));
     for (const auto& naming : {snapshot({{"command", "git"}, {"env", {{"T", "x${TOKEN:-none}"}}}}),

@@ -65,7 +65,8 @@ TEST(StatusText, OfAStateThatThereIsNotIsNone) {
 }
 
 TEST(ToolText, ArrivesAsTheServerWroteIt) {
-    const protocol::Tool tool{"push", R"("description":"d","inputSchema":{"maximum":9007199254740993})",
+    const protocol::Tool tool{"push",
+                              R"("description":"d","inputSchema":{"maximum":9007199254740993})",
                               R"("x-own":[1])", "is mended"};
     service::ToolList list;
     list.tools = {{"mcp__git__push", "git", &tool, config::Level::RequireApproval}};
@@ -86,8 +87,8 @@ TEST(ToolText, ArrivesAsTheServerWroteIt) {
 TEST(ToolText, ThatIsNoJsonInsideIsNone) {
     const protocol::Tool tool{"push", R"("description":)", "", ""};
     ToolDefinitions definitions;
-    EXPECT_FALSE(parse_tool(tool_text({"mcp__git__push", "git", &tool, config::Level::Deny}),
-                            definitions));
+    EXPECT_FALSE(
+        parse_tool(tool_text({"mcp__git__push", "git", &tool, config::Level::Deny}), definitions));
     EXPECT_TRUE(definitions.empty());
 }
 
