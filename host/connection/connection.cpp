@@ -97,6 +97,12 @@ const Error* Connection::tools_error() const {
     const auto& error = impl_->dialogue.tools.error();
     return error ? &*error : nullptr;
 }
+bool Connection::tools_due() const {
+    return impl_->course.supervisor().is_ready() && impl_->dialogue.tools.due();
+}
+protocol::Caching Connection::tools_caching() const {
+    return impl_->dialogue.tools.caching();
+}
 protocol::Era Connection::preferred_era() const {
     return impl_->era;
 }

@@ -69,8 +69,12 @@ public:
     // Calls back when tools() is fresh: at once, or after tools/list went through again; with
     // tools_error() when it may lack some.
     void refresh_tools(std::function<void(Result<void>)> fresh);
+    // It is ready, and whoever lists its tools now does well to refresh them first.
+    bool tools_due() const;
     // Why tools() may lack some: the last tools/list failed, or broke off. Null: it is whole.
     const Error* tools_error() const;
+    // How long from now on what is listed may be kept, and for whom, as its server says.
+    protocol::Caching tools_caching() const;
 
     // The era that it was opened to prefer, whatever its server speaks.
     protocol::Era preferred_era() const;

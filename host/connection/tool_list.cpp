@@ -71,6 +71,17 @@ bool ToolList::fresh() const {
     return !listing_ && fresh_until_ && time_.now() < *fresh_until_;
 }
 
+bool ToolList::due() const {
+    if (session_ != Session::Listed) return false;
+    return listing_ || (!fresh() && time_.now() - read_at_ >= kLeastAge);
+}
+
+protocol::Caching ToolList::caching() const {
+    if (!fresh() || !caching_.ttl) return {{}, caching_.scope};
+    return {std::chrono::duration_cast<std::chrono::milliseconds>(*fresh_until_ - time_.now()),
+            caching_.scope};
+}
+
 void ToolList::join(Waiter waiter) {
     waiters_.push_back(std::move(waiter));
     if (!listing_) start();
@@ -107,6 +118,7 @@ void ToolList::on_page(Result<Reply> reply) {
         if (!owner_.on_list_unanswered(reply.error())) done(reply.error());
         return;
     }
+    listing_->page_came = time_.now();
     listing_->reply = std::move(*reply);
     auto page = begin_page(listing_->reply);
     if (!page) return done(name_.named(page.error()));
@@ -156,9 +168,9 @@ Result<std::string> ToolList::end_page() {
     listing_->listed += page.listed;
     if (listing_->listed > limits.tools_per_server)
         return over(limits.tools_per_server, " tools", "tools_per_server");
-    if (page.ttl_ms >= 0)
-        listing_->ttl_ms =
-            listing_->ttl_ms < 0 ? page.ttl_ms : std::min(listing_->ttl_ms, page.ttl_ms);
+    listing_->caching = protocol::joined(listing_->caching, page.caching);
+    const auto fresh = std::min(page.caching.ttl.value_or(terms_.health.tool_cache), kLongestFresh);
+    listing_->fresh_until = std::min(listing_->fresh_until, listing_->page_came + fresh);
     if (page.next_cursor.empty()) return std::string();
     if (++listing_->pages >= limits.pages_per_list)
         return over(limits.pages_per_list, " pages", "pages_per_list");
@@ -220,12 +232,12 @@ void ToolList::done(const Result<void>& outcome) {
     const bool another = listing.another, has_changed = listing.changed;
     read_at_ = time_.now();
     error_.reset();
+    caching_ = outcome ? listing.caching : protocol::Caching();
     fresh_until_.reset();  // whoever needs a tool that is not there asks again
-    if (outcome || outcome.error().code == ErrorCode::Limit) {
-        const auto fresh = listing.ttl_ms >= 0 ? std::chrono::milliseconds(listing.ttl_ms)
-                                               : terms_.health.tool_cache;
-        fresh_until_ = read_at_ + std::min(fresh, kLongestFresh);
-    }
+    if (outcome)
+        fresh_until_ = listing.fresh_until;
+    else if (outcome.error().code == ErrorCode::Limit)
+        fresh_until_ = read_at_ + std::min(terms_.health.tool_cache, kLongestFresh);
     if (outcome || session_ == Session::New) publish(std::move(listing), outcome.has_value());
     if (!outcome) {
         error_ = outcome.error();

@@ -62,7 +62,9 @@ struct ToolListing {
     protocol::ToolPage page = {};
     std::size_t pages = 0, bytes = 0;
     std::size_t listed = 0;  // tools, with those that were left out
-    std::int64_t ttl_ms = -1;
+    core::Clock::time_point page_came = {};
+    core::Clock::time_point fresh_until = core::Clock::time_point::max();  // that of each page
+    protocol::Caching caching = protocol::kKeptByAll;                      // of all of them
     unsigned number = 0;   // tells a page of an abandoned list from one of this
     bool another = false;  // somebody needs a list that begins after this one
     bool changed = false;  // the server said so meanwhile
@@ -71,6 +73,8 @@ struct ToolListing {
 class ToolList {
 public:
     using Waiter = std::function<void(Result<void>)>;
+    // Of a list that is stale at once, so that those who list in turn ask its server no more often.
+    static constexpr std::chrono::seconds kLeastAge{1};
     using Marks = ToolMarks;
 
     // `definition`: the key that what is listed is published under.
@@ -98,6 +102,10 @@ public:
     const std::vector<std::string>& notes() const { return notes_; }
     bool reading() const { return listing_.has_value(); }
     bool fresh() const;  // there is no need to read it
+    // Whoever lists now does well to read it again: it is stale, and was not read just now.
+    bool due() const;
+    // Of what was listed last, as its server said and for what is left of that time.
+    protocol::Caching caching() const;
 
 private:
     void start();
@@ -126,6 +134,7 @@ private:
     std::optional<Error> error_;                          // of the last list
     std::optional<core::Clock::time_point> fresh_until_;  // none: stale
     core::Clock::time_point read_at_{};
+    protocol::Caching caching_;  // of the last list, as its server said
     std::optional<ToolListing> listing_;
     unsigned listings_ = 0, relists_ = 0;  // the latter: in a row, because the server said so
     enum class Session { None, New, Listed } session_ = Session::None;

@@ -194,9 +194,9 @@ void HostTools::search(RequestNumber number, const Arguments& arguments) {
 }
 
 void HostTools::list_resources(RequestNumber number, const Arguments& arguments) {
-    requests_.find(number)->operation = offered_.items(
-        Kind::Resources, [this, number, arguments](const std::vector<Offered::Item>& items) {
-            tell_resources(number, arguments, items);
+    requests_.find(number)->operation =
+        offered_.items(Kind::Resources, [this, number, arguments](const Offered::Items& items) {
+            tell_resources(number, arguments, items.all);
         });
 }
 

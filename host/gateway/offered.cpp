@@ -63,25 +63,17 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
     return service::list_things(known_, caller_, kind, view_.only, noted);
 }
 
-service::Operation Offered::items(Kind kind, std::function<void(const std::vector<Item>&)> told) {
+service::Operation Offered::items(Kind kind, std::function<void(const Items&)> told) {
     return ask(kind, [this, kind, told = std::move(told)](const service::ThingList& list) {
-        std::vector<Item> items;
+        Items items{{}, list.caching};
         std::set<std::string> names;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
             if (known != names_of(kind).known_as.end() && names.insert(known->second).second)
-                items.push_back({thing.server, known->second,
-                                 for_client(thing, kind, known->second, view_.public_names())});
+                items.all.push_back({thing.server, known->second,
+                                     for_client(thing, kind, known->second, view_.public_names())});
         }
         told(items);
-    });
-}
-
-service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
-    return items(kind, [kind, listed = std::move(listed)](const std::vector<Item>& items) {
-        std::string texts;
-        for (const auto& item : items) texts.append(texts.empty() ? "" : ",").append(item.text);
-        listed("{\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]}");
     });
 }
 

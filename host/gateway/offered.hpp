@@ -39,15 +39,16 @@ public:
         std::string server, name;  // as the client knows it
         std::string text;          // raw JSON, for the client
     };
+    struct Items {
+        std::vector<Item> all;
+        protocol::Caching caching;  // as service::ThingList
+    };
 
     Offered(const service::Servers& known, connection::Caller& caller, const View& view)
         : known_(known), caller_(caller), view_(view) {}
 
     // Of the servers that are ready, each once. As service::Operation.
-    service::Operation items(service::Kind kind,
-                             std::function<void(const std::vector<Item>&)> told);
-    // The same; the result, raw: {MEMBER: [...]}.
-    service::Operation list(service::Kind kind, std::function<void(std::string)> listed);
+    service::Operation items(service::Kind kind, std::function<void(const Items&)> told);
     // Whose it is; asks the servers that are ready where nobody has listed it yet. However many are
     // looked for at once, two lists are asked for: what is looked for while the first is on its way may
     // be newer than that, and all of it waits for the second.

@@ -139,41 +139,73 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
 // two pages moves no other tool.
 void Operations::list_tools(RequestNumber number, const std::string& after) {
     arrival_.when_tools_known([this, number, after] {
-        if (!requests_.find(number)) return;
-        auto list = service::tools_listed(servers_, caller_, view_.servers(servers_.connections()));
-        for (const auto& lacking : list.errors)
-            core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
-        const std::string begin = "{\"tools\":[";
-        std::string tools = begin, end = "]}";
-        for (std::size_t i = 0; i < list.tools.size(); ++i) {
-            const auto& tool = list.tools[i];
-            if (!after.empty() && tool.public_name <= after) continue;
-            if (tools.size() > kPageBytes) {
-                end = "],\"nextCursor\":" + protocol::quoted(list.tools[i - 1].public_name) + "}";
-                break;
-            }
-            if (tools != begin) tools += ',';
-            if (view_.public_names())
-                append_tool(tools, tool);
-            else
-                append_as_it_is(tools, *tool.tool);
-        }
-        // Their names come behind those of all others.
-        if (end == "]}")
-            for (const auto* own : host_tools_.shown())
-                tools.append(tools == begin ? "" : ",").append(own->definition());
-        events_.on_tools_listed();
-        replies_.reply(number, tools + end);
+        auto* request = requests_.find(number);
+        if (!request) return;
+        const auto stale =
+            service::with_stale_tools(servers_, caller_, view_.servers(servers_.connections()));
+        if (stale.empty() || !after.empty()) return tell_tools(number, after);
+        request->operation =
+            service::list_again(servers_, caller_, stale, servers_.config().gateway.first_list,
+                                [this, number, after] { tell_tools(number, after); });
     });
+}
+
+void Operations::tell_tools(RequestNumber number, const std::string& after) {
+    auto list = service::tools_listed(servers_, caller_, view_.servers(servers_.connections()));
+    for (const auto& lacking : list.errors)
+        core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
+    const std::string begin = "\"tools\":[";
+    std::string tools = begin, end = "]";
+    for (std::size_t i = 0; i < list.tools.size(); ++i) {
+        const auto& tool = list.tools[i];
+        if (!after.empty() && tool.public_name <= after) continue;
+        if (tools.size() > kPageBytes) {
+            end = "],\"nextCursor\":" + protocol::quoted(list.tools[i - 1].public_name);
+            break;
+        }
+        if (tools != begin) tools += ',';
+        if (view_.public_names())
+            append_tool(tools, tool);
+        else
+            append_as_it_is(tools, *tool.tool);
+    }
+    // Their names come behind those of all others.
+    if (end == "]")
+        for (const auto* own : host_tools_.shown())
+            tools.append(tools == begin ? "" : ",").append(own->definition());
+    events_.on_tools_listed();
+    reply_list(number, std::move(tools += end), list.caching);
 }
 
 void Operations::list_things(RequestNumber number, Kind kind) {
     arrival_.when_over([this, number, kind] {
         if (auto* request = requests_.find(number))
-            request->operation = offered_.list(kind, [this, number](std::string result) {
-                replies_.reply(number, std::move(result));
-            });
+            request->operation =
+                offered_.items(kind, [this, number, kind](const Offered::Items& items) {
+                    std::string texts;
+                    for (const auto& item : items.all)
+                        texts.append(texts.empty() ? "" : ",").append(item.text);
+                    reply_list(
+                        number,
+                        "\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]",
+                        items.caching);
+                });
     });
+}
+
+// As its servers say, and for all only where everybody who asks here is shown the same. Of no server
+// there is no word.
+void Operations::reply_list(RequestNumber number, std::string members,
+                            const protocol::Caching& caching) {
+    const auto* request = requests_.find(number);
+    if (request && request->modern()) {
+        const bool shown_alike =
+            caller_.principal().id.empty() && !view_.picked && view_.tools.empty();
+        auto told = caching == protocol::kKeptByAll ? protocol::Caching() : caching;
+        if (!shown_alike) told.scope = protocol::CacheScope::Private;
+        members += "," + protocol::members_of(told);
+    }
+    replies_.reply(number, "{" + members + "}");
 }
 
 void Operations::find(RequestNumber number, Kind kind, const std::string& name,

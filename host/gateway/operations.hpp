@@ -48,7 +48,9 @@ public:
 private:
     void call_tool(RequestNumber request, const protocol::Params& params);
     void list_tools(RequestNumber request, const std::string& after);
+    void tell_tools(RequestNumber request, const std::string& after);
     void list_things(RequestNumber request, service::Kind kind);
+    void reply_list(RequestNumber request, std::string members, const protocol::Caching& caching);
     void ask_owner(RequestNumber request, service::Kind kind, const protocol::Params& params,
                    std::string_view key);
     void complete(RequestNumber request, const protocol::Params& params);

@@ -183,25 +183,22 @@ std::string fault_of_result(const Tool& tool, const json::object& result) {
 
 Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits,
                                  std::size_t bytes) {
-    std::string_view listed, cursor = "null", ttl = "null";
+    ToolPage page;
+    std::string_view listed, cursor = "null";
     each_member(result, [&](const std::string& key, std::string_view value) {
         if (key == "tools") listed = value;
         if (key == "nextCursor") cursor = value;
-        if (key == "ttlMs") ttl = value;
+        read_caching(page.caching, key, value);
         return true;
     });
     if (listed.empty() || listed.front() != '[')
         return Error{ErrorCode::Protocol, "tools/list result has no \"tools\" array"};
-    ToolPage page;
     if (cursor != "null") {
         const auto read = core::parse_json(cursor);
         const auto text = read ? core::text_of(*read) : std::nullopt;
         if (!text) return Error{ErrorCode::Protocol, "nextCursor is not a string"};
         page.next_cursor = *text;
     }
-    const auto read = core::parse_json(ttl);
-    if (const auto* ms = read ? read->if_int64() : nullptr)
-        page.ttl_ms = std::max<std::int64_t>(0, *ms);
     page.unread = items_in(listed);
     read_more(page, limits, bytes);
     return page;

@@ -10,6 +10,7 @@
 
 #include "core/limits.hpp"
 #include "core/result.hpp"
+#include "protocol/caching.hpp"
 
 #include <boost/json.hpp>
 
@@ -47,9 +48,9 @@ private:
 
 struct ToolPage {
     std::vector<Tool> tools;
-    std::size_t listed = 0;    // with those that were left out; one over tools_per_server at most
-    std::string next_cursor;   // empty: the last page
-    std::int64_t ttl_ms = -1;  // -1: not said
+    std::size_t listed = 0;   // with those that were left out; one over tools_per_server at most
+    std::string next_cursor;  // empty: the last page
+    Caching caching = {};
     std::vector<std::string> left_out;  // tools that cannot be called, and why
     std::vector<std::string> notes;     // what was mended of others
     std::string_view unread;            // more tools, in the text of the page

@@ -95,10 +95,13 @@ private:
     // Of equal members the last counts, as it did for the values.
     void keep_texts(std::string_view result) {
         std::string_view list;
+        protocol::Caching caching;
         protocol::each_member(result, [&](const std::string& key, std::string_view value) {
             if (key == list_member(method_)) list = value;
+            protocol::read_caching(caching, key, value);
             return true;
         });
+        items_.caching = cursors_.empty() ? caching : protocol::joined(items_.caching, caching);
         for (auto rest = protocol::items_in(list); items_.texts.size() < items_.values.size();)
             items_.texts.emplace_back(protocol::take_item(rest));
     }

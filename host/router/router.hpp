@@ -74,6 +74,7 @@ using CallId = std::uint64_t;  // never 0
 struct ListedItems {
     boost::json::array values;
     std::vector<std::string> texts;  // as many
+    protocol::Caching caching = {};  // of all its pages, from now on
 };
 
 class Router {

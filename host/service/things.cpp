@@ -113,7 +113,9 @@ void ThingListing::settled(const std::string& id) {
         return take(id, Error{ErrorCode::Unavailable, "server \"" + id + "\" is not connected"});
     if (held->state() != State::Ready) return take(id, why_not_ready(held->status()));
     if (held->session()->can(words_of(kind_).capability)) return ask(id);
-    take(id, router::ListedItems());  // it is there and has none
+    router::ListedItems none;  // it is there and has none
+    none.caching = protocol::kKeptByAll;
+    take(id, std::move(none));
 }
 
 void ThingListing::ask(const std::string& id) {
@@ -129,6 +131,7 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
     if (missing_.erase(id) == 0) return;
     if (items) {
         ++list_.answered;
+        list_.caching = protocol::joined(list_.caching, items->caching);
         if (const auto note = left_out_of(items->values, id, words_of(kind_).method); !note.empty())
             core::log::warn(note);
         for (std::size_t i = 0; i < items->values.size(); ++i)
@@ -137,6 +140,7 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
     } else {
         // Where all are asked, one that the rules forbid is as if it had none.
         const bool skipped = of_all_ && items.error().code == ErrorCode::Denied;
+        if (!skipped) list_.caching = {};  // what it has may come at any time
         (skipped ? list_.denied : list_.errors).push_back({id, items.error()});
     }
     if (missing_.empty()) finish();

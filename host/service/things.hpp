@@ -49,6 +49,8 @@ struct ThingList {
     std::vector<ServerError> errors;
     std::vector<ServerError> denied;  // is no error beside others that answered
     std::size_t answered = 0;         // servers
+    // Of those that have such things or may have, from now on.
+    protocol::Caching caching = protocol::kKeptByAll;
 };
 // {MEMBER: [...], "errors": [...]}
 std::string to_json(const ThingList& list, Kind kind);

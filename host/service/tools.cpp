@@ -1,11 +1,14 @@
 #include "service/tools.hpp"
 
 #include "core/text.hpp"
+#include "core/timer.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace patchbay::service {
 namespace json = boost::json;
@@ -16,6 +19,32 @@ namespace {
 bool holds(const std::vector<std::string>& servers, const std::string& id) {
     return servers.empty() || std::find(servers.begin(), servers.end(), id) != servers.end();
 }
+
+// One that is not there may come at any time with other tools than it is known by.
+protocol::Caching caching_of(const connection::Connection& server) {
+    switch (server.state()) {
+        case State::Disabled:
+        case State::Untrusted:
+            return protocol::kKeptByAll;
+        case State::Ready:
+            return server.session()->can("tools") ? server.tools_caching() : protocol::kKeptByAll;
+        default:
+            return {};
+    }
+}
+
+// Held for whoever waits for it.
+struct ListAgain {
+    ListAgain(core::Loop& loop, std::size_t servers, std::function<void()> then)
+        : patience(loop), missing(servers), done(std::move(then)) {}
+    void end() {
+        patience.stop();
+        if (const auto then = std::exchange(done, {})) then();
+    }
+    core::Timer patience;
+    std::size_t missing;
+    std::function<void()> done;
+};
 
 json::object our_members(const router::ListedTool& tool) {
     json::object own{{"name", tool.public_name},
@@ -53,9 +82,11 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         const auto leased = known.connections().lease(id, caller);
         if (!leased) {
             list.errors.push_back({id, leased.error()});
+            list.caching = {};
             continue;
         }
         const auto status = leased->get().status();
+        list.caching = protocol::joined(list.caching, caching_of(leased->get()));
         if (wait == Wait::CutShort && undecided(status)) {
             list.errors.push_back(interrupted(id));
         } else if (status.state != State::Ready) {
@@ -68,6 +99,33 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         }
     }
     return list;
+}
+
+std::vector<std::string> with_stale_tools(const Servers& known, const connection::Caller& caller,
+                                          const std::vector<std::string>& servers) {
+    std::vector<std::string> stale;
+    for (const auto& id : servers) {
+        const auto* held = known.connections().held(id, caller.number());
+        if (held && held->tools_due()) stale.push_back(id);
+    }
+    return stale;
+}
+
+Operation list_again(const Servers& known, const connection::Caller& caller,
+                     const std::vector<std::string>& servers, std::chrono::milliseconds patience,
+                     std::function<void()> done) {
+    const auto again =
+        std::make_shared<ListAgain>(known.connections().loop(), servers.size(), std::move(done));
+    again->patience.start(patience, [weak = std::weak_ptr(again)] {
+        if (const auto self = weak.lock()) self->end();
+    });
+    for (const auto& id : servers)
+        if (const auto leased = known.connections().lease(id, caller))
+            leased->get().refresh_tools([weak = std::weak_ptr(again)](const auto&) {
+                const auto self = weak.lock();
+                if (self && --self->missing == 0) self->end();
+            });
+    return again;
 }
 
 Operation list_tools(const Servers& known, const connection::Caller& caller,

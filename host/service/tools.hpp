@@ -11,6 +11,7 @@
 
 #include <boost/json.hpp>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -22,12 +23,22 @@ struct ToolList {
     std::vector<router::ListedTool> tools;  // in stable order, hidden ones left out
     std::vector<ServerError> errors;        // of servers that listed nothing, or not all
     bool answered = false;                  // some server did
+    // Of those that have tools or may have, from now on.
+    protocol::Caching caching = protocol::kKeptByAll;
 };
 
 // As far as `servers`, all when empty, have listed theirs by now; the errors are those of the caller's
 // own connections. Connects nothing.
 ToolList tools_listed(const Servers& known, const connection::Caller& caller,
                       const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd);
+
+// Those of `servers` that are ready and whose tools were listed longer ago than they may be kept.
+std::vector<std::string> with_stale_tools(const Servers& known, const connection::Caller& caller,
+                                          const std::vector<std::string>& servers);
+// Has them listed again; `done` follows then, or once `patience` is over, well or not.
+Operation list_again(const Servers& known, const connection::Caller& caller,
+                     const std::vector<std::string>& servers, std::chrono::milliseconds patience,
+                     std::function<void()> done);
 
 // For a caller that outlives the operation. Of all servers, connected first, or of one, which is asked anew; its trouble is the error then.
 Operation list_tools(const Servers& known, const connection::Caller& caller,

@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto* cursor = result->if_contains("nextCursor");
     FUZZ_REQUIRE(page->next_cursor == core::text_in(&*result, "nextCursor").value_or(""));
     FUZZ_REQUIRE(!cursor || cursor->is_string() || cursor->is_null());
-    FUZZ_REQUIRE(page->ttl_ms >= -1);
+    FUZZ_REQUIRE(page->caching.ttl.value_or(std::chrono::milliseconds(0)).count() >= 0);
     const auto listed = core::array_in(&*result, "tools")->size();
     FUZZ_REQUIRE(page->tools.size() <= listed);
     FUZZ_REQUIRE(page->notes.size() <= kMostToolNotes);

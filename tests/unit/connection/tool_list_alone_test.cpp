@@ -205,6 +205,44 @@ TEST_F(ToolListAlone, IsFreshForAsLongAsTheServerSays) {
     EXPECT_FALSE(list.fresh());
 }
 
+TEST_F(ToolListAlone, MayBeKeptForWhatIsLeftOfTheLeastTimeThatAPageSays) {
+    using Caching = protocol::Caching;
+    constexpr auto kPublic = protocol::CacheScope::Public;
+    EXPECT_EQ(list.caching(), Caching());
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a", R"(,"ttlMs":5000,"cacheScope":"public","nextCursor":"n")"));
+    EXPECT_EQ(list.caching(), Caching()) << "it is not whole";
+    requests.answer(page("b", R"(,"ttlMs":1000,"cacheScope":"public")"));
+    EXPECT_EQ(list.caching(), (Caching{1s, kPublic}));
+    loop.turn(400ms);
+    EXPECT_EQ(list.caching(), (Caching{600ms, kPublic}));
+    loop.turn(600ms);
+    EXPECT_EQ(list.caching(), (Caching{{}, kPublic}));
+}
+
+TEST_F(ToolListAlone, ThePagesOfAListAgeFromWhenEachCame) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a", R"(,"ttlMs":1000,"nextCursor":"n")"));
+    loop.turn(900ms);
+    requests.answer(page("b", R"(,"ttlMs":1000)"));
+    EXPECT_EQ(list.caching().ttl, 100ms);
+    loop.turn(100ms);
+    EXPECT_FALSE(list.fresh());
+}
+
+TEST_F(ToolListAlone, IsNotKeptWhereItsServerSaysNothingOrThatItIsAnother) {
+    using Caching = protocol::Caching;
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a"));
+    EXPECT_EQ(list.caching(), Caching())
+        << "how long we keep it ourselves is not the server's word";
+    list.read_again(note_outcome());
+    requests.answer(page("a", R"(,"ttlMs":1000)"));
+    EXPECT_EQ(list.caching(), (Caching{1s, protocol::CacheScope::Private}));
+    list.changed();
+    EXPECT_EQ(list.caching(), Caching());
+}
+
 TEST_F(ToolListAlone, AChangeIsReadAtOnceTheFirstTimeAndNotTwiceWhileItIsRead) {
     list.begin_session(ToolList::Offered::Tools);
     requests.answer(page("a"));

@@ -199,8 +199,8 @@ TEST(ToolPage, SaysWhatFollowsAndHowLongItHolds) {
         parse_tool_page(R"({"tools":[],"nextCursor":"n","ttlMs":-5})", core::Limits());
     ASSERT_TRUE(page);
     EXPECT_EQ(page->next_cursor, "n");
-    EXPECT_EQ(page->ttl_ms, 0);
-    EXPECT_EQ(page_of({}).ttl_ms, -1);
+    EXPECT_EQ(page->caching.ttl, std::chrono::milliseconds(0));
+    EXPECT_EQ(page_of({}).caching, Caching());
     for (const auto* none : {R"({"tools":[],"nextCursor":1})", R"({"tools":"none"})", "{}", "7"})
         EXPECT_FALSE(parse_tool_page(none, core::Limits())) << none;
 }
