@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace patchbay::connection {
 
@@ -184,19 +185,17 @@ void ServerConnections::amend(registry::ServerSpec spec) {
 }
 
 void ServerConnections::redefine(registry::ServerSpec spec) {
-    std::vector<CallerNumber> in_use;
+    std::map<CallerNumber, const Connection*> in_use;
     for (const auto& [caller, slot] : leases_) {
         const auto state = slot->connection->state();
-        if (state != State::Idle && state != State::Stopped) in_use.push_back(caller);
+        if (state != State::Idle && state != State::Stopped)
+            in_use[caller] = slot->connection.get();
     }
-    std::sort(in_use.begin(), in_use.end());
     spec_ = std::move(spec);
     starts_ = std::make_shared<Starts>();
     retire_all();
-    // Where there are too many, the caller is told when it comes.
-    for (const auto number : in_use)
-        if (const auto* caller = context_.callers.find(number))
-            if (auto again = lease(*caller)) again->get().connect({});
+    // The former ones are there until their end is told, in a later turn.
+    for (const auto& [holder, former] : in_use) lease_anew(holder, *former);
     begin();
 }
 
@@ -257,17 +256,20 @@ Result<void> ServerConnections::restart(const Caller& caller) {
     departures_.take_closing(std::move(slot->connection));
     // Whoever has heard of what that ended may have taken the server, or come for a connection.
     if (watch.expired()) return {};
-    for (const auto holder : holders) {
-        const auto* const held = context_.callers.find(holder);
-        if (!held) continue;
-        // Where there are too many, the caller is told when it comes.
-        const auto again = lease(*held);
-        if (!again) continue;
-        leases_.at(holder)->restarted = now;
-        again->get().take_over_wishes(holder, former);
-        again->get().connect({});
-    }
+    for (const auto holder : holders)
+        if (lease_anew(holder, former)) leases_.at(holder)->restarted = now;
     return {};
+}
+
+// Where there are too many, the caller is told when it comes.
+bool ServerConnections::lease_anew(CallerNumber holder, const Connection& former) {
+    const auto* const caller = context_.callers.find(holder);
+    if (!caller) return false;
+    const auto again = lease(*caller);
+    if (!again) return false;
+    again->get().take_over_wishes(holder, former);
+    again->get().connect({});
+    return true;
 }
 
 // Of those that nobody holds.

@@ -76,6 +76,8 @@ private:
     void ensure_spare();
     void begin_idle(Slot& slot);
     void retire(const Connection* connection);
+    // In place of that connection, with what it has wished there. False: it has gone, or there is no room.
+    bool lease_anew(CallerNumber holder, const Connection& former);
 
     const Context& context_;
     registry::ServerSpec spec_;

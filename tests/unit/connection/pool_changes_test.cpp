@@ -62,29 +62,49 @@ TEST_F(Pool, ARestartEndsWhatHangsAndReachesWhoeverSharedTheConnection) {
     EXPECT_EQ(opened, 2u);
 }
 
-TEST_F(Pool, AfterARestartItsCallersHearWhatTheyHaveWishedToHear) {
-    make = [](FakeServer& server) {
-        server.results["initialize"] = [](const auto&) -> json::value {
-            return {{"protocolVersion", "2025-11-25"},
-                    {"capabilities",
-                     {{"tools", json::object()},
-                      {"logging", json::object()},
-                      {"resources", {{"subscribe", true}}}}},
-                    {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+class WishesOfACaller : public Pool {
+protected:
+    WishesOfACaller() {
+        make = [](FakeServer& server) {
+            server.results["initialize"] = [](const auto&) -> json::value {
+                return {{"protocolVersion", "2025-11-25"},
+                        {"capabilities",
+                         {{"tools", json::object()},
+                          {"logging", json::object()},
+                          {"resources", {{"subscribe", true}}}}},
+                        {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+            };
+            for (const auto* method : {"resources/subscribe", "logging/setLevel"})
+                server.results[method] = [](const auto&) -> json::value { return json::object(); };
         };
-        for (const auto* method : {"resources/subscribe", "logging/setLevel"})
-            server.results[method] = [](const auto&) -> json::value { return json::object(); };
-    };
-    auto* const before = connect(first);
-    std::size_t taken = 0;
-    before->subscribe(first, "a:1", true, [&](const auto&) { ++taken; });
-    before->set_log_level(first, "error", [&](const auto&) { ++taken; });
-    ASSERT_TRUE(wait([&] { return taken == 2; }));
+    }
+    bool wish(test::FakeCaller& who) {
+        auto* const connection = connect(who);
+        std::size_t taken = 0;
+        connection->subscribe(who, "a:1", true, [&](const auto&) { ++taken; });
+        connection->set_log_level(who, "error", [&](const auto&) { ++taken; });
+        return wait([&] { return taken == 2; });
+    }
+    bool are_told_to(std::size_t process) {
+        return wait([&] {
+            return opened == process + 1 &&
+                   processes.at(process).requests("resources/subscribe").size() == 1 &&
+                   processes.at(process).requests("logging/setLevel").size() == 1;
+        });
+    }
+};
+
+TEST_F(WishesOfACaller, OutliveARestart) {
+    ASSERT_TRUE(wish(first));
     EXPECT_TRUE(pool().find("s")->get().restart(first));
-    EXPECT_TRUE(wait([&] {
-        return opened == 2 && processes.at(1).requests("resources/subscribe").size() == 1 &&
-               processes.at(1).requests("logging/setLevel").size() == 1;
-    }));
+    EXPECT_TRUE(are_told_to(1));
+}
+
+TEST_F(WishesOfACaller, OutliveTheDefinitionOfTheirServer) {
+    ASSERT_TRUE(wish(first));
+    spec.config.settings["args"] = "2";
+    pool().apply({spec});
+    EXPECT_TRUE(are_told_to(1));
 }
 
 TEST_F(Pool, ARestartIsOfTheCallersOwnConnectionAndBringsBackOneThatHasFailed) {
