@@ -5,6 +5,7 @@
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
 #include "app/session_folder.hpp"
+#include "gateway/http/cross_origin.hpp"
 #include "gateway/http/http_gateway.hpp"
 #include "http/server.hpp"
 #include "http/tls_watch.hpp"
@@ -61,8 +62,9 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
                                    PATCHBAY_VERSION, *records},
         std::move(key->text), door, (*entrance)->admission(),
         terms.said.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
-    http::Server server(host.loop(), std::move(*listener), (*entrance)->before(*gateway, door), {},
-                        tls.get(), metrics ? &metrics->observer() : nullptr);
+    gateway::CrossOrigin handler(door, (*entrance)->before(*gateway, door));
+    http::Server server(host.loop(), std::move(*listener), handler, {}, tls.get(),
+                        metrics ? &metrics->observer() : nullptr);
     if (metrics)
         metrics->use_load([&gateway] {
             return MetricsListener::Load{gateway->sessions(), gateway->streams()};
