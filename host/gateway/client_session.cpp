@@ -471,18 +471,25 @@ void ClientSession::on_joined(const std::string& server) {
 }
 
 void ClientSession::end_streams() {
-    for (const auto number : requests_.numbers()) {
-        const auto* listener = events_.listeners().find(number);
-        if (!listener) continue;
-        const auto id = listener->id;
-        const auto route = requests_.find(number)->route;
-        cancel(number, "the gateway is closing");
-        out_.answer({protocol::response(id,
-                                        "{\"resultType\":\"complete\",\"_meta\":{"
-                                        "\"io.modelcontextprotocol/subscriptionId\":" +
-                                            id + "}}")},
-                    route);
-    }
+    for (const auto number : requests_.numbers()) end_stream(number, "the gateway is closing");
+}
+
+void ClientSession::end_streams_by(Route route) {
+    for (const auto number : requests_.numbers_by(route))
+        end_stream(number, "its client is let in no more");
+}
+
+void ClientSession::end_stream(RequestNumber number, const std::string& why) {
+    const auto* listener = events_.listeners().find(number);
+    if (!listener) return;
+    const auto id = listener->id;
+    const auto route = requests_.find(number)->route;
+    cancel(number, why);
+    out_.answer({protocol::response(id,
+                                    "{\"resultType\":\"complete\",\"_meta\":{"
+                                    "\"io.modelcontextprotocol/subscriptionId\":" +
+                                        id + "}}")},
+                route);
 }
 
 }  // namespace patchbay::gateway

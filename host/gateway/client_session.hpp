@@ -76,6 +76,7 @@ public:
     bool idle() const { return requests_.size() == events_.listeners().all().size(); }
     // Its streams end, each with a word.
     void end_streams();
+    void end_streams_by(Route route);  // those that were asked for by that one
 
 private:
     void take_one(std::string_view message, Route from, const CarriedHead& with);
@@ -89,6 +90,7 @@ private:
     bool resume(const ClientRequest& again, const protocol::Params& params);
     void go_on(RequestNumber request);
     void cancel(RequestNumber request, const std::string& reason);
+    void end_stream(RequestNumber request, const std::string& why);
     void settle(RequestNumber request, const Outcome& outcome);
 
     // Caller

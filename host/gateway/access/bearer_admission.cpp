@@ -15,6 +15,7 @@ Admission::Admitted as(const Bearer& bearer, Admission::Admitted admitted) {
         guest->principal.id = bearer.id;
         guest->principal.name = bearer.name;
         guest->view = guest->view.within(bearer.scope);
+        guest->until = bearer.until;
     }
     return admitted;
 }

@@ -73,7 +73,7 @@ TokenJudge::Verdict OauthJudge::judged(const AccessToken& token, const KeySet& k
     const auto found = subject_of(token, terms_, now);
     if (const auto* why = std::get_if<WrongToken>(&found)) return wrong(*why);
     const auto& subject = std::get<Subject>(found);
-    const Bearer bearer{subject.id, subject.name};
+    const Bearer bearer{subject.id, subject.name, {}, subject.until};
     remember(sha256, {bearer, std::min(subject.until, now + kKnown)});
     return bearer;
 }

@@ -3,6 +3,7 @@
 // Threads: [loop].
 #pragma once
 
+#include "core/time_source.hpp"
 #include "gateway/access/bearer.hpp"
 #include "gateway/view.hpp"
 
@@ -18,6 +19,8 @@ struct Bearer {
     std::string id;    // of its principal: another one for every other
     std::string name;  // as people know it
     View scope{};      // no more than that is shown
+    // The token's end; none: its judge tells of it.
+    std::optional<core::Calendar::time_point> until{};
 };
 
 class TokenJudge {

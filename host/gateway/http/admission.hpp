@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/principal.hpp"
+#include "core/time_source.hpp"
 #include "gateway/http/door.hpp"
 #include "gateway/http/endpoints.hpp"
 #include "gateway/view.hpp"
@@ -19,6 +20,8 @@ namespace patchbay::gateway {
 struct Guest {
     core::Principal principal;  // id: empty where nobody is told from another
     View view;
+    // What it has brought with this request counts until then; none: until it is dismissed.
+    std::optional<core::Calendar::time_point> until{};
 
     // Sessions and requests of one key are of no other.
     std::string key() const { return principal.id + "\n" + view.key(); }

@@ -63,12 +63,13 @@ void HttpClient::keep(const SessionWishes& wishes, std::function<void()> kept) {
     records_.write(id_, {false, wishes}, lifetime_.guard(std::move(kept)));
 }
 
-void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
+void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange, Until until,
                       const std::string& body, const Posted& posted) {
     used_ = loop_.now();
     exchange->when_gone(lifetime_.guard([this, route] { lost(route); }));
     auto& stream = streams_[route];
     stream.exchange = std::move(exchange);
+    stream.until = until;
     stream.batch = posted.kind == Posted::Kind::Batch;
     stream.since = stream.said = used_;
     stream.taking = true;
@@ -197,7 +198,8 @@ void HttpClient::write_event(Stream& stream, Route route, std::uint64_t number,
     stream.said = loop_.now();
 }
 
-bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, const std::string* last_event) {
+bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, Until until,
+                        const std::string* last_event) {
     used_ = loop_.now();
     const auto last = last_event ? event_of(*last_event) : std::pair(Route{0}, streams_[0].told);
     if (!last) return false;
@@ -214,6 +216,7 @@ bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, const std::str
         before->when_gone({});
         before->end();
     }
+    stream.until = until;
     stream.said = used_;
     events_->each_behind(route, last->second, [&](std::uint64_t number, const auto& message) {
         write_event(stream, route, number, message);
@@ -235,7 +238,26 @@ void HttpClient::lost(Route route) {
     session_.abandon(route);
 }
 
+// Its client may come back to each with a new token, and a legacy one finds what it has missed.
+void HttpClient::end_expired() {
+    const auto date = loop_.time().date();
+    std::vector<Route> expired;
+    for (const auto& [route, stream] : streams_)
+        if (stream.exchange && stream.until && *stream.until <= date) expired.push_back(route);
+    for (const auto route : expired) {
+        if (route != 0) {
+            session_.end_streams_by(route);
+            continue;
+        }
+        const auto exchange = streams_.at(route).exchange;
+        exchange->when_gone({});
+        exchange->end();
+        lost(route);
+    }
+}
+
 void HttpClient::tick(core::Clock::time_point now) {
+    end_expired();
     std::vector<Route> forgotten;
     for (auto& [route, stream] : streams_) {
         if (!stream.exchange) {

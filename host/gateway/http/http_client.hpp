@@ -55,11 +55,15 @@ public:
     void go_on_as(const std::string& id, const SessionTerms& terms, SessionWishes wishes);
     ClientSession& session() { return session_; }
 
+    // When what a request was let in with counts no more: a stream that would go on for ever ends then,
+    // any other request is answered. None: it is told of in another way.
+    using Until = std::optional<core::Calendar::time_point>;
     // `route`: of this exchange alone.
-    void post(Route route, std::shared_ptr<http::Exchange> exchange, const std::string& body,
-              const Posted& posted);
+    void post(Route route, std::shared_ptr<http::Exchange> exchange, Until until,
+              const std::string& body, const Posted& posted);
     // False: `last_event` is of no stream of this client.
-    bool listen(std::shared_ptr<http::Exchange> exchange, const std::string* last_event);
+    bool listen(std::shared_ptr<http::Exchange> exchange, Until until,
+                const std::string* last_event);
     // A second has passed.
     void tick(core::Clock::time_point now);
     // Nobody would miss it since then; none: somebody would.
@@ -73,6 +77,7 @@ public:
 private:
     struct Stream {
         std::shared_ptr<http::Exchange> exchange;  // null: its connection was lost
+        Until until;                               // of that exchange
         bool batch = false;
         bool taking = false;               // what came is being taken just now
         bool begun = false;                // as a stream of events
@@ -98,6 +103,7 @@ private:
     void begin(Route route, Stream& stream);
     void settle(Route route);  // all its answers are there
     void lost(Route route);
+    void end_expired();
     unsigned status_of(const Answer& answer, bool by_us) const;
 
     const Era era_;

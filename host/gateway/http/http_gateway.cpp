@@ -117,7 +117,8 @@ void HttpGateway::post(const Visited& visit) {
     const auto serve = [this, visit, posted, too_many](HttpClient& client) {
         if (client.session().full() && posted->kind != Posted::Kind::Other)
             return too_many("too many requests are in flight; wait for some of them");
-        client.post(++last_route_, visit->exchange, visit->request.body, *posted);
+        client.post(++last_route_, visit->exchange, visit->guest.until, visit->request.body,
+                    *posted);
     };
     if (posted->modern) return serve(*modern);
     if (posted->message.envelope.method == "initialize" &&
@@ -193,7 +194,8 @@ void HttpGateway::listen(const Visited& visit) {
         return refuse(*visit->exchange,
                       {406, "what comes is text/event-stream; Accept has to name it"});
     with_client(visit, [visit](HttpClient& client) {
-        if (!client.listen(visit->exchange, visit->request.header("last-event-id")))
+        if (!client.listen(visit->exchange, visit->guest.until,
+                           visit->request.header("last-event-id")))
             refuse(*visit->exchange, {400, "Last-Event-ID is of no stream of this session"});
     });
 }

@@ -55,6 +55,8 @@ public:
     void take(std::string_view message, const CarriedHead& with) {
         session_.take(message, 0, with);
     }
+    // What it came with counts no more.
+    bool expired() const { return guest_.until && *guest_.until <= loop_.time().date(); }
     void tick(core::Clock::time_point now) {
         if (now - said_ > kKeepAlive) write(":\n\n");
     }
@@ -170,7 +172,12 @@ std::optional<HttpRefusal> SseClients::post(const http::Request& request,
 }
 
 void SseClients::tick(core::Clock::time_point now) {
-    for (auto& [id, client] : clients_) client->tick(now);
+    std::erase_if(clients_, [&](auto& each) {
+        auto& client = *each.second;
+        const bool expired = client.expired();
+        expired ? client.end() : client.tick(now);
+        return expired;
+    });
 }
 
 void SseClients::end(const std::function<bool(const Guest&)>& whose) {

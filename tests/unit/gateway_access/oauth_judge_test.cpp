@@ -82,6 +82,7 @@ TEST_F(Judging, FindsTheKeysByTheMetadataOfTheIssuerOnce) {
     EXPECT_EQ(looked_up(text), ada);
     EXPECT_THAT(fetched, ElementsAre(kMetadata, "https://as.example/keys"));
     EXPECT_EQ(judge().known(text)->id, ada);
+    EXPECT_GE(judge().known(text)->until, loop.date() + 59min) << "not when it is forgotten here";
     EXPECT_EQ(looked_up(token(first, "1", {{"sub", "eve"}})), "oauth/eve@" + kIssuer);
     EXPECT_EQ(fetched.size(), 2u);
 }

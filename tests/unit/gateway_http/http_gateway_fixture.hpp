@@ -62,11 +62,13 @@ struct FakeAdmission final : Admission {
         auto* guest = std::get_if<Guest>(&*admitted);
         if (!guest) return admitted;
         guest->principal.id = as ? *as : "";
+        guest->until = until;
         if (!as || *as != "late") return admitted;
         later = [then = std::move(then), guest = *guest] { then(guest); };
         return {};
     }
     std::function<void()> later;
+    std::optional<core::Calendar::time_point> until;  // of what everybody brings
 };
 
 class HttpGatewayTest : public service::ServiceTest {
