@@ -364,11 +364,11 @@ connection::Question ClientSession::answer(const std::string& server, const std:
                                            const json::object& params, Answer answer,
                                            const connection::About& about) {
     const auto* meant = requests_.find(about.request);
-    const auto number =
-        !meant ? asked_for(server, method, params)
-        : meant->modern() && can_be_asked(object_of(meant->meta.capabilities), method, params)
-            ? about.request
-            : 0;
+    const auto number = !meant ? asked_for(server, method, params)
+                        : meant->modern() && may_want_input(meant->method) &&
+                                can_be_asked(object_of(meant->meta.capabilities), method, params)
+                            ? about.request
+                            : 0;
     if (number != 0)
         return ask_in_a_round(number, method, about.params, std::move(answer), about.key);
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))

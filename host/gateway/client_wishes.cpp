@@ -78,6 +78,16 @@ void ClientWishes::unsubscribe(const std::string& uri) {
     say_to_owner("resources/unsubscribe", uri, [](bool) {});
 }
 
+// A stream only leaves out what it is not for, and its client cannot be asked on the way: who wonders why
+// reads here which rule would allow it.
+void ClientWishes::tell_why_not(const std::string& method, const Error& why) {
+    const auto word = not_taken_.next();
+    if (word == core::FirstFew::Word::Nothing) return;
+    core::log::warn(word == core::FirstFew::Word::Tell
+                        ? method + " for a client: " + why.message
+                        : "more of what the client subscribes to is not taken");
+}
+
 // Asked by ourselves: no request of the client's waits for it.
 void ClientWishes::say_to_owner(const std::string& method, const std::string& uri,
                                 std::function<void(bool)> done) {
@@ -88,7 +98,10 @@ void ClientWishes::say_to_owner(const std::string& method, const std::string& ur
             if (!owner) return done(false);
             servers_.router().request(
                 caller_, {owner->server, method, {"\"uri\":" + protocol::quoted(owner->name), {}}},
-                [done](const auto& reply) { done(reply && reply->error.empty()); });
+                [this, method, done](const auto& reply) {
+                    if (!reply) tell_why_not(method, reply.error());
+                    done(reply && reply->error.empty());
+                });
         });
     if (search) searches_[number] = std::move(search);
 }

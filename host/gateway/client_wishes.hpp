@@ -8,6 +8,7 @@
 //          alone, and the log says so.
 #pragma once
 
+#include "core/first_few.hpp"
 #include "gateway/arrival.hpp"
 #include "gateway/offered.hpp"
 #include "gateway/session_wishes.hpp"
@@ -50,6 +51,7 @@ private:
     void keep(std::function<void()> kept);
     void send_level(const std::string& server);
     void subscribe_again(const std::string& uri);
+    void tell_why_not(const std::string& method, const Error& why);
     void say_to_owner(const std::string& method, const std::string& uri,
                       std::function<void(bool)> done);
 
@@ -64,6 +66,7 @@ private:
     std::set<std::string> missing_;                         // restored, and taken by no server yet
     std::map<std::uint64_t, service::Operation> searches_;  // for owners, by their number
     std::uint64_t last_search_ = 0;
+    core::FirstFew not_taken_;  // told in the log
 };
 
 }  // namespace patchbay::gateway

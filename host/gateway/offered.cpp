@@ -54,17 +54,20 @@ std::string for_client(const service::Thing& thing, Kind kind, const std::string
 }  // namespace
 
 // Each question notes what it heard: a client asks for what an answer named, and may do so long after.
-service::Operation Offered::ask(Kind kind, std::function<void(const service::ThingList&)> told) {
+service::Operation Offered::ask(Kind kind, std::function<void(const service::ThingList&)> told,
+                                router::ServerRequest as) {
     const auto noted = [this, kind, told = std::move(told)](const service::ThingList& list) {
         note(kind, list);
         told(list);
     };
-    if (view_.public_names()) return service::list_things_as_they_are(known_, caller_, kind, noted);
-    return service::list_things(known_, caller_, kind, view_.only, noted);
+    if (view_.public_names())
+        return service::list_things_as_they_are(known_, caller_, kind, noted, std::move(as));
+    return service::list_things(known_, caller_, kind, view_.only, noted, std::move(as));
 }
 
-service::Operation Offered::items(Kind kind, std::function<void(const Items&)> told) {
-    return ask(kind, [this, kind, told = std::move(told)](const service::ThingList& list) {
+service::Operation Offered::items(Kind kind, std::function<void(const Items&)> told,
+                                  router::ServerRequest as) {
+    const auto listed = [this, kind, told = std::move(told)](const service::ThingList& list) {
         Items items{{}, list.caching};
         std::set<std::string> names;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
@@ -74,7 +77,8 @@ service::Operation Offered::items(Kind kind, std::function<void(const Items&)> t
                                      for_client(thing, kind, known->second, view_.public_names())});
         }
         told(items);
-    });
+    };
+    return ask(kind, listed, std::move(as));
 }
 
 // A server that did not answer keeps what it listed before.

@@ -47,8 +47,10 @@ public:
     Offered(const service::Servers& known, connection::Caller& caller, const View& view)
         : known_(known), caller_(caller), view_(view) {}
 
-    // Of the servers that are ready, each once. As service::Operation.
-    service::Operation items(service::Kind kind, std::function<void(const Items&)> told);
+    // Of the servers that are ready, each once; they are asked with what is in `as`. As
+    // service::Operation.
+    service::Operation items(service::Kind kind, std::function<void(const Items&)> told,
+                             router::ServerRequest as = {});
     // Whose it is; asks the servers that are ready where nobody has listed it yet. However many are
     // looked for at once, two lists are asked for: what is looked for while the first is on its way may
     // be newer than that, and all of it waits for the second.
@@ -70,7 +72,8 @@ private:
         std::vector<std::weak_ptr<Then>> now, next;  // who waits for it, and for the one behind it
     };
 
-    service::Operation ask(service::Kind kind, std::function<void(const service::ThingList&)> told);
+    service::Operation ask(service::Kind kind, std::function<void(const service::ThingList&)> told,
+                           router::ServerRequest as = {});
     // `then`, once it has been listed from now on.
     service::Operation look(service::Kind kind, Then then);
     void begin_look(service::Kind kind);

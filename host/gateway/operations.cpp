@@ -179,17 +179,17 @@ void Operations::tell_tools(RequestNumber number, const std::string& after) {
 
 void Operations::list_things(RequestNumber number, Kind kind) {
     arrival_.when_over([this, number, kind] {
-        if (auto* request = requests_.find(number))
-            request->operation =
-                offered_.items(kind, [this, number, kind](const Offered::Items& items) {
-                    std::string texts;
-                    for (const auto& item : items.all)
-                        texts.append(texts.empty() ? "" : ",").append(item.text);
-                    reply_list(
-                        number,
-                        "\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]",
-                        items.caching);
-                });
+        auto* request = requests_.find(number);
+        if (!request) return;
+        const auto tell = [this, number, kind](const Offered::Items& items) {
+            std::string texts;
+            for (const auto& item : items.all)
+                texts.append(texts.empty() ? "" : ",").append(item.text);
+            reply_list(number,
+                       "\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]",
+                       items.caching);
+        };
+        request->operation = offered_.items(kind, tell, as_asked(number));
     });
 }
 
@@ -282,15 +282,26 @@ void Operations::unsubscribe(RequestNumber number, const protocol::Params& param
     });
 }
 
-void Operations::ask(RequestNumber number, const std::string& server, std::string members,
-                     connection::ReplyHandler on_reply) {
-    auto& request = *requests_.find(number);
-    request.server = server;
-    router::ServerRequest asked{server, request.method, {std::move(members), request.meta.relayed}};
+// To whichever server, for whatever it is: what the client says beside its params.
+router::ServerRequest Operations::as_asked(RequestNumber number) const {
+    const auto& request = *requests_.find(number);
+    router::ServerRequest asked;
+    asked.params.meta = request.meta.relayed;
     asked.reference = number;
     asked.capabilities = request.capabilities;
     asked.client_headers = request.client_headers;
     asked.log_level = request.meta.log_level();
+    return asked;
+}
+
+void Operations::ask(RequestNumber number, const std::string& server, std::string members,
+                     connection::ReplyHandler on_reply) {
+    auto& request = *requests_.find(number);
+    request.server = server;
+    auto asked = as_asked(number);
+    asked.server = server;
+    asked.method = request.method;
+    asked.params.members = std::move(members);
     if (!request.meta.progress_token.empty())
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);

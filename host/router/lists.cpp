@@ -27,13 +27,11 @@ std::string_view list_member(std::string_view method) {
 class PagedList : public std::enable_shared_from_this<PagedList> {
 public:
     PagedList(Router& router, connection::Caller& caller, const core::Limits& limits,
-              std::string server, std::string method,
-              std::function<void(Result<ListedItems>)> listed)
+              ServerRequest asked, std::function<void(Result<ListedItems>)> listed)
         : router_(router),
           caller_(caller),
           limits_(limits),
-          server_(std::move(server)),
-          method_(std::move(method)),
+          asked_(std::move(asked)),
           listed_(std::move(listed)) {}
     PagedList(const PagedList&) = delete;
     ~PagedList() {
@@ -41,9 +39,7 @@ public:
     }
 
     void ask(const std::string& cursor) {
-        ServerRequest request;
-        request.server = server_;
-        request.method = method_;
+        auto request = asked_;
         if (!cursor.empty()) request.params.members = "\"cursor\":" + protocol::quoted(cursor);
         page_ = router_.request(caller_, std::move(request),
                                 [weak = weak_from_this()](Result<Reply> reply) {
@@ -73,7 +69,7 @@ private:
             return too_much(limits_.list_bytes, "bytes over its pages", "list_bytes");
         auto page = core::read_json_object(reply.result, {.depth = limits_.json_depth});
         if (!page) return fail("result " + page.error().message);
-        auto* items = page->if_contains(list_member(method_));
+        auto* items = page->if_contains(list_member(asked_.method));
         if (!items || !items->is_array()) return fail("result has no such list");
         if (items_.values.size() + items->get_array().size() > limits_.items_per_list)
             return too_much(limits_.items_per_list, "items", "items_per_list");
@@ -97,7 +93,7 @@ private:
         std::string_view list;
         protocol::Caching caching;
         protocol::each_member(result, [&](const std::string& key, std::string_view value) {
-            if (key == list_member(method_)) list = value;
+            if (key == list_member(asked_.method)) list = value;
             protocol::read_caching(caching, key, value);
             return true;
         });
@@ -106,7 +102,7 @@ private:
             items_.texts.emplace_back(protocol::take_item(rest));
     }
     void fail(const std::string& why, ErrorCode code = ErrorCode::Protocol) {
-        listed_(Error{code, "server \"" + server_ + "\": " + method_ + " " + why});
+        listed_(Error{code, "server \"" + asked_.server + "\": " + asked_.method + " " + why});
     }
     void too_much(std::size_t most, const char* what, const char* limit) {
         fail("has more than " + std::to_string(most) + " " + what + " (limit " + limit + ")",
@@ -116,7 +112,7 @@ private:
     Router& router_;
     connection::Caller& caller_;  // gone: no page comes any more, and no other is asked for
     const core::Limits& limits_;
-    const std::string server_, method_;
+    const ServerRequest asked_;
     const std::function<void(Result<ListedItems>)> listed_;
     ListedItems items_;
     std::set<std::string> cursors_;
@@ -127,11 +123,10 @@ private:
 }  // namespace
 
 std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
-                                     const core::Limits& limits, const std::string& server,
-                                     const std::string& method,
+                                     const core::Limits& limits, ServerRequest asked,
                                      std::function<void(Result<ListedItems>)> listed) {
     auto list =
-        std::make_shared<PagedList>(router, caller, limits, server, method, std::move(listed));
+        std::make_shared<PagedList>(router, caller, limits, std::move(asked), std::move(listed));
     list->ask({});
     return list;
 }

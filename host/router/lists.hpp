@@ -15,8 +15,7 @@ namespace patchbay::router {
 
 // Asks `router` for one page after the other; as Router::list_all.
 std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
-                                     const core::Limits& limits, const std::string& server,
-                                     const std::string& method,
+                                     const core::Limits& limits, ServerRequest asked,
                                      std::function<void(Result<ListedItems>)> listed);
 
 // The reply to a tools/list with those tools alone of which `shown` is true, by their raw names; the

@@ -455,10 +455,9 @@ void Router::cancel(CallId id, const std::string& reason) {
     impl_->flights.cancel(id, reason);
 }
 
-std::shared_ptr<void> Router::list_all(Caller& caller, const std::string& server,
-                                       const std::string& method,
+std::shared_ptr<void> Router::list_all(Caller& caller, ServerRequest asked,
                                        std::function<void(Result<ListedItems>)> listed) {
-    return read_all_pages(*this, caller, impl_->pool.limits(), server, method, std::move(listed));
+    return read_all_pages(*this, caller, impl_->pool.limits(), std::move(asked), std::move(listed));
 }
 
 std::vector<ListedTool> Router::tools(const Caller& caller) {

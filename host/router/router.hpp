@@ -99,12 +99,10 @@ public:
     std::map<std::string, std::size_t> in_flight_by_server() const;  // of those that have any
 
     // All pages of a list method ("resources/list", "prompts/list", ...) as one list, connected
-    // first. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,
+    // first; each page is asked for as `asked` says, but for the cursor. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,
     // items_per_list or list_bytes with a Limit error. Whoever lets go of what is returned hears
     // nothing more, and the page on its way is cancelled.
-    [[nodiscard]] std::shared_ptr<void> list_all(connection::Caller& caller,
-                                                 const std::string& server,
-                                                 const std::string& method,
+    [[nodiscard]] std::shared_ptr<void> list_all(connection::Caller& caller, ServerRequest asked,
                                                  std::function<void(Result<ListedItems>)> listed);
 
     // What servers have listed, in stable order; what is hidden from that caller left out.

@@ -119,8 +119,11 @@ void ThingListing::settled(const std::string& id) {
 }
 
 void ThingListing::ask(const std::string& id) {
+    auto asked = as_;
+    asked.server = id;
+    asked.method = words_of(kind_).method;
     missing_[id] =
-        known_.router().list_all(caller_, id, words_of(kind_).method,
+        known_.router().list_all(caller_, std::move(asked),
                                  [self = weak_from_this(), id](Result<router::ListedItems> items) {
                                      if (const auto listing = self.lock())
                                          listing->take(id, std::move(items));
@@ -180,8 +183,9 @@ void ThingListing::finish() {
 
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
                                           Kind kind, const std::string& server,
-                                          ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, caller, kind, std::move(done));
+                                          ThingListing::Done done, router::ServerRequest as) {
+    auto listing =
+        std::make_shared<ThingListing>(known, caller, kind, std::move(done), std::move(as));
     if (server.empty())
         listing->list_of_all(ThingListing::Servers::Connect);
     else
@@ -191,8 +195,10 @@ std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Call
 
 std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
                                                       connection::Caller& caller, Kind kind,
-                                                      ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, caller, kind, std::move(done));
+                                                      ThingListing::Done done,
+                                                      router::ServerRequest as) {
+    auto listing =
+        std::make_shared<ThingListing>(known, caller, kind, std::move(done), std::move(as));
     listing->list_of_all(ThingListing::Servers::AsTheyAre);
     return listing;
 }

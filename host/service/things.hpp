@@ -62,8 +62,10 @@ public:
     using Done = std::function<void(ThingList)>;
     // Connect: all of them; AsTheyAre: who is not ready for that caller is an error.
     enum class Servers { Connect, AsTheyAre };
-    ThingListing(const service::Servers& known, connection::Caller& caller, Kind kind, Done done)
-        : known_(known), caller_(caller), kind_(kind), done_(std::move(done)) {}
+    // `as`: what each of them is asked with, but for server and method.
+    ThingListing(const service::Servers& known, connection::Caller& caller, Kind kind, Done done,
+                 router::ServerRequest as = {})
+        : known_(known), caller_(caller), kind_(kind), as_(std::move(as)), done_(std::move(done)) {}
 
     void list_of_all(Servers servers);
     void list_of(const std::string& server);
@@ -83,6 +85,7 @@ private:
     const service::Servers& known_;
     connection::Caller& caller_;
     const Kind kind_;
+    const router::ServerRequest as_;
     bool of_all_ = false;
     Done done_;
     ThingList list_;
@@ -93,11 +96,12 @@ private:
 // `done` once, never from inside this call. `server` empty: of all, which are connected for it.
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
                                           Kind kind, const std::string& server,
-                                          ThingListing::Done done);
+                                          ThingListing::Done done, router::ServerRequest as = {});
 // Of the servers that are ready for that caller, and of no other.
 std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
                                                       connection::Caller& caller, Kind kind,
-                                                      ThingListing::Done done);
+                                                      ThingListing::Done done,
+                                                      router::ServerRequest as = {});
 
 // A thing that was named: whose it is, and what its server says of it.
 struct NamedThing {

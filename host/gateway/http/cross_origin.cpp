@@ -61,8 +61,7 @@ void CrossOrigin::on_request(std::shared_ptr<http::Exchange> exchange, http::Req
     if (!origin || door_.refuses(request))
         return others_.on_request(std::move(exchange), std::move(request));
     auto readable = std::make_shared<Readable>(std::move(exchange), *origin);
-    if (!is_preflight(request))
-        return others_.on_request(std::move(readable), std::move(request));
+    if (!is_preflight(request)) return others_.on_request(std::move(readable), std::move(request));
     http::Headers headers{{"Access-Control-Allow-Methods", kMethods},
                           {"Access-Control-Max-Age", kSeconds}};
     if (auto names = headers_asked_for(request); !names.empty())

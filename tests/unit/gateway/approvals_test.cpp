@@ -288,5 +288,33 @@ TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
     EXPECT_EQ(questions, Approvals::kMost + 2);
 }
 
+class ApprovedStreams : public ApprovalsTest {
+protected:
+    json::value agreed_on() {
+        approve_by("ask");
+        offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+        say_modern("s", "subscriptions/listen",
+                   {{"notifications",
+                     {{"resourceSubscriptions", {"a:1"}}, {"promptsListChanged", true}}}});
+        const auto agreed = "notifications/subscriptions/acknowledged";
+        EXPECT_TRUE(wait([&] { return !told(agreed).empty(); }));
+        return at(told(agreed).back(), "/params/notifications");
+    }
+};
+
+// A stream may not ask for something on its way, as a call may.
+TEST_F(ApprovedStreams, AreForNoResourceThatTheUserWouldHaveToBeAskedAboutAndTheLogSaysWhy) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(agreed_on(), (json::object{{"promptsListChanged", true}}));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                AllOf(HasSubstr("resources/subscribe for a client: "), HasSubstr("mcp__git__")));
+    EXPECT_THAT(servers.at("git").requests("resources/subscribe"), IsEmpty());
+}
+
+TEST_F(ApprovedStreams, AreForWhatARuleAllows) {
+    permissions.allow = {"mcp__git__"};
+    EXPECT_EQ(agreed_on().at("resourceSubscriptions"), (json::array{"a:1"}));
+}
+
 }  // namespace
 }  // namespace patchbay::gateway

@@ -45,6 +45,8 @@ TEST_F(LogLevels, AModernRequestsLevelGoesOnWithItToAModernServer) {
     EXPECT_EQ(level_at_git("tools/call"), "warning");
     ask_with_level(2, "resources/read", {{"uri", "git:1"}}, "debug");
     EXPECT_EQ(level_at_git("resources/read"), "debug");
+    ask_with_level(4, "resources/list", {}, "info");
+    EXPECT_EQ(level_at_git("resources/list"), "info") << "also where several servers are asked";
     ask_modern(3, "tools/call", kCall);
     EXPECT_EQ(level_at_git("tools/call"), json::value()) << "nothing is logged for it";
 }

@@ -372,6 +372,24 @@ TEST_F(SessionTest, WhatAClientMayLeaveBehindIsBounded) {
     EXPECT_EQ(session().revision(), "");
 }
 
+TEST_F(SessionTest, WhoseTheResourcesOfAStreamAreIsAskedForAllOfThemAtOnce) {
+    offer("git", "resources/list",
+          {{"resources", {{{"uri", "a:1"}, {"name", "n"}}, {{"uri", "a:2"}, {"name", "n"}}}}});
+    say_modern(
+        "s", "subscriptions/listen",
+        {{"notifications", {{"resourceSubscriptions", {"a:1", "a:2", "no:1", "no:2", "no:3"}}}}});
+    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    EXPECT_EQ(at(told("notifications/subscriptions/acknowledged")[0],
+                 "/params/notifications/resourceSubscriptions"),
+              (json::array{"a:1", "a:2"}));
+    EXPECT_LE(servers.at("git").requests("resources/list").size(), 2u);
+    EXPECT_LE(servers.at("git").requests("resources/templates/list").size(), 2u);
+    offer("git", "resources/list", {{"resources", {{{"uri", "no:1"}, {"name", "n"}}}}});
+    offer("git", "resources/read", {{"contents", json::array()}});
+    EXPECT_TRUE(ask_modern(2, "resources/read", {{"uri", "no:1"}}).contains("result"))
+        << "a later turn asks anew";
+}
+
 TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
     offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
     say_modern("s", "subscriptions/listen",

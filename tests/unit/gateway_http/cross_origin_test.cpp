@@ -20,11 +20,12 @@ protected:
 };
 
 TEST_F(CrossOriginTest, APageOfOursIsToldWhatItMaySendBeforeItHasAToken) {
-    const auto told = ask("OPTIONS", {{"origin", page},
-                                      {"as", "nobody"},
-                                      {"access-control-request-method", "POST"},
-                                      {"access-control-request-headers",
-                                       "authorization,content-type,mcp-param-city"}});
+    const auto told =
+        ask("OPTIONS",
+            {{"origin", page},
+             {"as", "nobody"},
+             {"access-control-request-method", "POST"},
+             {"access-control-request-headers", "authorization,content-type,mcp-param-city"}});
     EXPECT_EQ(told->status, 204u);
     EXPECT_EQ(told->header("Access-Control-Allow-Origin"), page);
     EXPECT_EQ(told->header("Access-Control-Allow-Methods"), "POST, GET, DELETE");
@@ -41,8 +42,8 @@ TEST_F(CrossOriginTest, APageMayReadWhatItIsAnsweredARefusalToo) {
     EXPECT_NE(hello->header("MCP-Session-Id"), "");
     const auto refused = ask("POST", {{"origin", page}, {"as", "nobody"}}, "{}");
     EXPECT_EQ(refused->status, 401u);
-    const auto stream = ask("GET", {{"origin", page},
-                                    {"mcp-session-id", hello->header("MCP-Session-Id")}});
+    const auto stream =
+        ask("GET", {{"origin", page}, {"mcp-session-id", hello->header("MCP-Session-Id")}});
     EXPECT_TRUE(stream->streams());
     for (const auto& each : {hello, refused, stream}) {
         EXPECT_EQ(each->header("Access-Control-Allow-Origin"), page);
@@ -53,8 +54,8 @@ TEST_F(CrossOriginTest, APageMayReadWhatItIsAnsweredARefusalToo) {
 
 TEST_F(CrossOriginTest, AForeignPageIsToldNothing) {
     for (const auto* origin : {"https://evil.example", "null"}) {
-        const auto told = ask(
-            "OPTIONS", {{"origin", origin}, {"access-control-request-method", "POST"}});
+        const auto told =
+            ask("OPTIONS", {{"origin", origin}, {"access-control-request-method", "POST"}});
         EXPECT_EQ(told->status, 403u) << origin;
         EXPECT_EQ(told->header("Access-Control-Allow-Origin"), "") << origin;
     }

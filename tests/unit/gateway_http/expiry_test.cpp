@@ -28,8 +28,8 @@ TEST_F(Expiry, EndsTheStreamOfASessionWhichItsClientMayOpenAnew) {
 
 TEST_F(Expiry, EndsASubscriptionWithAWordAndNoCall) {
     be_slow();
-    const auto subscription = post_modern(
-        1, "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
+    const auto subscription =
+        post_modern(1, "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
     const auto call = post_modern(2, "tools/call", kCall);
     ASSERT_TRUE(wait([&] { return calls.size() == 1 && subscription->has("acknowledged"); }));
     loop.pass(59s);

@@ -21,7 +21,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", {{{"uri", "a:2"}}}}};
     };
     std::optional<Result<ListedItems>> listed;
-    auto list = router().list_all(caller, "git", "resources/list",
+    auto list = router().list_all(caller, {"git", "resources/list", {}},
                                   [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     ASSERT_TRUE(*listed);
@@ -31,7 +31,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", json::array()}, {"nextCursor", "same"}};
     };
     listed.reset();
-    list = router().list_all(caller, "git", "resources/list",
+    list = router().list_all(caller, {"git", "resources/list", {}},
                              [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
@@ -44,7 +44,8 @@ TEST_F(RouterTest, AListThatNobodyHoldsIsCancelledAtTheServer) {
                 {"capabilities", {{"resources", json::object()}}}};
     };
     bool told = false;
-    auto list = router().list_all(caller, "git", "resources/list", [&](auto) { told = true; });
+    auto list =
+        router().list_all(caller, {"git", "resources/list", {}}, [&](auto) { told = true; });
     ASSERT_TRUE(loop.run_until([&] { return !server.requests("resources/list").empty(); },
                                core::Clock::now() + 20s));
     list.reset();
