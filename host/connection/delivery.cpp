@@ -35,13 +35,19 @@ void Delivery::send(RequestId id, PendingRequest& entry) {
     outbox_.send(std::move(message));
 }
 
-std::string Delivery::words_of(const PendingRequest& entry) const {
+std::string_view Delivery::meta_with(std::string_view own, const std::string& capabilities) {
+    if (meta_.both.empty() || meta_.own != own || meta_.capabilities != capabilities)
+        meta_ = {std::string(own), capabilities,
+                 protocol::with_member(own, kCapabilities, capabilities)};
+    return meta_.both;
+}
+
+std::string Delivery::words_of(const PendingRequest& entry) {
     const auto& link = parts_.link;
     const auto& asked = entry.request;
     std::string_view own = link.meta_for(entry.caller);
-    std::string with_capabilities, with_level, with_token;
-    if (!asked.capabilities.empty() && link.modern())
-        own = with_capabilities = protocol::with_member(own, kCapabilities, asked.capabilities);
+    std::string with_level, with_token;
+    if (!asked.capabilities.empty() && link.modern()) own = meta_with(own, asked.capabilities);
     if (!asked.log_level.empty() && link.modern())
         own = with_level = protocol::with_member(own, kLogLevel, protocol::quoted(asked.log_level));
     if (asked.on_progress) {

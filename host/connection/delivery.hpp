@@ -67,7 +67,9 @@ public:
     RequestId last_id() const { return last_id_; }
 
 private:
-    std::string words_of(const PendingRequest& entry) const;
+    std::string words_of(const PendingRequest& entry);
+    // Good until it is called again.
+    std::string_view meta_with(std::string_view own, const std::string& capabilities);
     void forward(const Request& request, std::vector<plugin::Header>& headers) const;
     Result<void> headers_for(const Request& request, std::vector<plugin::Header>& headers) const;
     void on_queued(RequestId exchange, std::uint64_t place) override;
@@ -79,6 +81,10 @@ private:
     const Parts parts_;
     Outbox outbox_;
     RequestId last_id_ = 0;
+    // A client says the same of itself with each of its requests: the last one's is kept.
+    struct {
+        std::string own, capabilities, both;
+    } meta_;
 };
 
 }  // namespace patchbay::connection
