@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kChunkBytes = 64u << 10;
 constexpr std::size_t kLeastRoom = 16u << 10;
 constexpr std::size_t kMostRoom = 256u << 10;  // one read takes no more, others want their turn
-constexpr std::size_t kPadding = 64;           // readable behind every slice, for parsers
+constexpr std::size_t kLongChunkBytes = kMostRoom;  // while lines are longer than a chunk holds
+constexpr std::size_t kPadding = 64;                // readable behind every slice, for parsers
 
 bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -57,18 +58,20 @@ LineReader::~LineReader() {
 
 LineReader::Room LineReader::room() {
     const std::size_t kept = end_ - begin_;
+    // A long line is most often one of many: the next does not have to be moved as it grows.
+    const auto usual = last_ > kChunkBytes - kLeastRoom ? kLongChunkBytes : kChunkBytes;
     const auto left = [this] {
         return Room{chunk_->data() + end_, std::min(chunk_->capacity - end_, kMostRoom)};
     };
-    if (chunk_ && kept == 0 && chunk_->capacity == kChunkBytes && chunk_->ours_alone()) {
+    if (chunk_ && kept == 0 && chunk_->capacity == usual && chunk_->ours_alone()) {
         begin_ = scanned_ = end_ = 0;  // nobody looks into it any more; the same pages again
         return left();
     }
-    const bool outgrown = chunk_ && kept < kChunkBytes && chunk_->capacity > kChunkBytes;
+    const bool outgrown = chunk_ && kept < usual && chunk_->capacity > usual;
     if (chunk_ && !outgrown && chunk_->capacity - end_ >= kLeastRoom) return left();
 
     // A line that does not fit gets a chunk twice as large; else a fresh one for what is left over.
-    const std::size_t wanted = kept > kChunkBytes / 2 ? kept * 2 : kChunkBytes;
+    const std::size_t wanted = kept > usual / 2 ? kept * 2 : usual;
     Chunk* const fresh = Chunk::make(std::min(wanted, most_ + kChunkBytes));
     if (chunk_) {
         std::memcpy(fresh->data(), chunk_->data() + begin_, kept);
@@ -91,7 +94,8 @@ bool LineReader::has_line() {
 
 bool LineReader::next(std::string_view& line) {
     if (!has_line()) return false;
-    line = trimmed({chunk_->data() + begin_, scanned_ - begin_});
+    last_ = scanned_ - begin_;
+    line = trimmed({chunk_->data() + begin_, last_});
     begin_ = ++scanned_;
     return true;
 }

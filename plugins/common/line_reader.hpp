@@ -3,8 +3,8 @@
 //
 // Owns:    the chunk, together with the slices that look into it; the last one frees it.
 // Threads: [value]; a slice may be released on any thread.
-// Limits:  `most` bytes a line, as given. One chunk of 64 KiB, larger only while a larger line is
-// in it.
+// Limits:  `most` bytes a line, as given. One chunk of 64 KiB, of 256 while the last line was about as long
+// as that or longer, larger only while a larger line is in it.
 #pragma once
 
 #include <patchbay/plugin.h>
@@ -48,6 +48,7 @@ private:
     std::size_t begin_ = 0;    // of the line in progress
     std::size_t scanned_ = 0;  // no newline from begin_ up to here
     std::size_t end_ = 0;      // of what was read
+    std::size_t last_ = 0;     // bytes of the last whole line
 };
 
 }  // namespace patchbay::transport

@@ -135,10 +135,28 @@ TEST(LineReader, LetsNoReadTakeMoreThan256Kilobytes) {
 
 TEST(LineReader, GivesALargeChunkUpWhenTheLargeLineIsOver) {
     LineReader reader(kMost);
-    feed(reader, std::string(200'000, 'x') + "\n" + std::string(100, 'y'));
+    feed(reader, std::string(900'000, 'x') + "\n" + std::string(100, 'y'));
+    lines(reader);
+    EXPECT_EQ(reader.room().size, (256u << 10) - 100) << "the next line may be long as well";
+    EXPECT_EQ(reader.rest(), std::string(100, 'y'));
+    feed(reader, "\n" + std::string(100, 'z'));
     lines(reader);
     EXPECT_EQ(reader.room().size, (64u << 10) - 100);
-    EXPECT_EQ(reader.rest(), std::string(100, 'y'));
+    EXPECT_EQ(reader.rest(), std::string(100, 'z'));
+}
+
+TEST(LineReader, ReadsOneLongLineAfterTheOtherIntoTheSameChunk) {
+    LineReader reader(kMost);
+    const std::string line(66'000, 'x');
+    const char* chunk = nullptr;
+    for (int i = 0; i < 10; ++i) {
+        feed(reader, line + "\n");
+        std::string_view whole;
+        ASSERT_TRUE(reader.next(whole));
+        EXPECT_EQ(whole, line);
+        if (i == 3) chunk = whole.data();
+        if (i > 3) EXPECT_EQ(whole.data(), chunk);
+    }
 }
 
 TEST(LineReader, HoldsNothingBeforeItsFirstRead) {
