@@ -34,6 +34,7 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
                        std::size_t most_requests)
     : era_(era),
       guest_(std::move(guest)),
+      guest_key_(guest_.key()),
       ids_(ids),
       records_(parts.records),
       loop_(parts.servers.connections().loop()),
@@ -79,7 +80,7 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange, Unt
         session_.take(posted.message, route);
     stream.taking = false;
     if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
-        use_id(ids_.make({session_.revision(), session_.capabilities()}, guest_.key()));
+        use_id(ids_.make({session_.revision(), session_.capabilities()}, guest_key_));
     const bool none_owed =
         posted.kind == Posted::Kind::Other || (stream.batch && !session_.waits_by(route));
     if (stream.answers.empty() && none_owed) {

@@ -69,6 +69,7 @@ public:
     // Nobody would miss it since then; none: somebody would.
     std::optional<core::Clock::time_point> idle_since() const;
     const Guest& guest() const { return guest_; }
+    const std::string& guest_key() const { return guest_key_; }
     // Each stream is ended, with a word where there is one to say.
     void end(std::string_view why);
     // Streams of events that the client reads.
@@ -108,6 +109,7 @@ private:
 
     const Era era_;
     const Guest guest_;
+    const std::string guest_key_;
     const SessionIds& ids_;
     SessionRecords& records_;
     core::Loop& loop_;

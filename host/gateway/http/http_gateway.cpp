@@ -62,6 +62,7 @@ void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Req
         if (const auto* refused = std::get_if<HttpRefusal>(&as))
             return refuse(*visit->exchange, *refused);
         visit->guest = std::get<Guest>(std::move(as));
+        visit->key = visit->guest.key();
         serve(visit);
     };
     if (auto at_once = admission_.admit(visit->request, lifetime_.guard(admitted)))
@@ -89,18 +90,18 @@ std::unique_ptr<HttpClient> HttpGateway::made(HttpClient::Era era, Guest guest) 
                                         modern ? kMostModern : ClientRequests::kMost);
 }
 
-HttpClient* HttpGateway::modern_of(const Guest& guest) {
-    const auto key = guest.key();
-    if (const auto found = modern_.find(key); found != modern_.end()) return found->second.get();
-    if (!make_room(modern_, guest)) return nullptr;
-    return (modern_[key] = made(HttpClient::Era::Modern, guest)).get();
+HttpClient* HttpGateway::modern_of(const Visit& visit) {
+    if (const auto found = modern_.find(visit.key); found != modern_.end())
+        return found->second.get();
+    if (!make_room(modern_, visit.guest)) return nullptr;
+    return (modern_[visit.key] = made(HttpClient::Era::Modern, visit.guest)).get();
 }
 
 void HttpGateway::post(const Visited& visit) {
     const auto too_many = [visit](const char* what) {
         refuse(*visit->exchange, {429, what, kInternalError});
     };
-    auto* modern = modern_of(visit->guest);
+    auto* modern = modern_of(*visit);
     if (!modern) return too_many("too many others are here; try again later");
     auto read = read_posted(visit->request, parts_.servers.connections().limits().json_depth,
                             [&](const auto& name) {
@@ -141,9 +142,9 @@ void HttpGateway::with_client(const Visited& visit, Meet meet) {
                        "a request needs the MCP-Session-Id that initialize was answered with, or "
                        "names its revision in _meta"});
     // The id alone opens nothing to another guest.
-    const auto key = visit->guest.key();
+    const auto& key = visit->key;
     if (const auto found = sessions_.find(*id);
-        found != sessions_.end() && found->second->guest().key() == key)
+        found != sessions_.end() && found->second->guest_key() == key)
         return meet(*found->second);
     const auto terms = ids_.open(*id, key);
     if (!terms || ended_.contains(*id)) return refuse(*visit->exchange, kNoSession);

@@ -55,6 +55,7 @@ private:
         const http::Request request;
         const SseClients::Place place;
         Guest guest = {};
+        std::string key = {};  // of the guest: made once, for it may be a digest
     };
     using Visited = std::shared_ptr<const Visit>;
     using Meet = std::function<void(HttpClient&)>;
@@ -65,7 +66,7 @@ private:
     void remove(const Visited& visit);
     std::unique_ptr<HttpClient> made(HttpClient::Era era, Guest guest);
     // Of all modern requests of that guest; null: there are too many guests.
-    HttpClient* modern_of(const Guest& guest);
+    HttpClient* modern_of(const Visit& visit);
     // Not at all where it is refused; later where something has to be read of that session.
     void with_client(const Visited& visit, Meet meet);
     void wake(const std::string& id, const SessionTerms& terms, SessionRecord record);
