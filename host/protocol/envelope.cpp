@@ -159,10 +159,25 @@ std::optional<unsigned> code_unit(std::string_view escape) {
     return error == std::errc() && end == escape.data() + 6 ? std::optional(unit) : std::nullopt;
 }
 
+bool is_short_escape(char c) {
+    switch (c) {
+        case '"':
+        case '\\':
+        case '/':
+        case 'b':
+        case 'f':
+        case 'n':
+        case 'r':
+        case 't':
+            return true;
+        default:
+            return false;
+    }
+}
+
 // Of the escape that a text begins with, a pair of surrogates being one; 0: it is none.
 std::size_t escape_size(std::string_view text) {
-    constexpr std::string_view kShort = "\"\\/bfnrt";
-    if (text.size() > 1 && kShort.find(text[1]) != kShort.npos) return 2;
+    if (text.size() > 1 && is_short_escape(text[1])) return 2;
     const auto unit = code_unit(text);
     if (!unit) return 0;
     if (*unit < 0xd800 || *unit > 0xdfff) return 6;
