@@ -101,7 +101,9 @@ protected:
     Result<json::array> list(const std::string& server, const std::string& method) {
         std::optional<Result<json::array>> listed;
         const auto list = router().list_all(caller, {server, method, {}}, [&](auto items) {
-            if (items) EXPECT_EQ(items->values.size(), items->texts.size());
+            if (items) {
+                EXPECT_EQ(items->values.size(), items->texts.size());
+            }
             items ? listed.emplace(std::move(items->values)) : listed.emplace(items.error());
         });
         loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s);
