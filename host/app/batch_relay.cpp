@@ -67,7 +67,7 @@ void BatchRelay::interrupt() {
     if (std::exchange(interrupted_, true)) return;
     sent_all_ = true;
     input_.stop();
-    interrupt_guest(session_, line_.welcome().guest, "interrupted by the user");
+    interrupt_guest(session_, line_, "interrupted by the user");
     last_answers_.start(kLastAnswers, [this] { session_.host().interrupt(); });
 }
 

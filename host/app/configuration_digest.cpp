@@ -82,6 +82,18 @@ json::object programs_of(const registry::Snapshot& snapshot,
     return programs;
 }
 
+// Whether a server, or a root that it is offered, is another one in another working folder.
+bool minds_the_folder(const registry::Snapshot& snapshot) {
+    const auto& roots = snapshot.config.client.roots;
+    return std::any_of(snapshot.specs.begin(), snapshot.specs.end(),
+                       [](const auto& spec) {
+                           return spec.local() && !spec.config.settings.contains("cwd");
+                       }) ||
+           std::any_of(roots.begin(), roots.end(), [](const auto& root) {
+               return !root.starts_with('/') && !root.starts_with("file:");
+           });
+}
+
 bool is_of_the_log(std::string_view key) {
     return key.starts_with("log.");
 }
@@ -114,9 +126,10 @@ std::string configuration_digest(const registry::Snapshot& snapshot,
     json::object values;
     for (const auto& name : variables_of(snapshot))
         if (const auto value = environment.variable(name)) values[name] = *value;
-    return core::sha256_hex(
-        json::serialize(json::array{servers_and_rules(snapshot), places(snapshot.config),
-                                    std::move(values), programs_of(snapshot, environment)}));
+    return core::sha256_hex(json::serialize(
+        json::array{servers_and_rules(snapshot), places(snapshot.config), std::move(values),
+                    programs_of(snapshot, environment),
+                    json::value(minds_the_folder(snapshot) ? environment.working_directory : "")}));
 }
 
 }  // namespace patchbay::app

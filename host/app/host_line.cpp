@@ -21,8 +21,9 @@ LineOutput::To to_socket(const core::Descriptor& socket) {
 
 }  // namespace
 
-HostLine::HostLine(core::Loop& loop, core::Descriptor socket)
+HostLine::HostLine(core::Loop& loop, MeetingPoint place, core::Descriptor socket)
     : loop_(loop),
+      place_(std::move(place)),
       socket_(std::move(socket)),
       writing_(::fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0)),
       out_(
@@ -33,10 +34,10 @@ HostLine::~HostLine() {
     if (watch_ != 0) loop_.unwatch(watch_);
 }
 
-Result<std::unique_ptr<HostLine>> HostLine::open(core::Loop& loop, core::Descriptor socket,
-                                                 const Hello& hello,
+Result<std::unique_ptr<HostLine>> HostLine::open(core::Loop& loop, MeetingPoint place,
+                                                 core::Descriptor socket, const Hello& hello,
                                                  std::chrono::milliseconds most) {
-    std::unique_ptr<HostLine> line(new HostLine(loop, std::move(socket)));
+    std::unique_ptr<HostLine> line(new HostLine(loop, std::move(place), std::move(socket)));
     std::string answer;
     line->said_ = [&answer](std::string_view said) { answer = said; };
     line->put(to_line(hello));

@@ -9,6 +9,7 @@
 
 #include "app/hello.hpp"
 #include "app/line_output.hpp"
+#include "app/meeting_point.hpp"
 #include "core/descriptor.hpp"
 #include "core/loop.hpp"
 
@@ -26,13 +27,14 @@ public:
     static constexpr std::size_t kLineBytes = 256u << 20;
 
     // Waits for the welcome, for `most` at most.
-    static Result<std::unique_ptr<HostLine>> open(core::Loop& loop, core::Descriptor socket,
-                                                  const Hello& hello,
+    static Result<std::unique_ptr<HostLine>> open(core::Loop& loop, MeetingPoint place,
+                                                  core::Descriptor socket, const Hello& hello,
                                                   std::chrono::milliseconds most);
     ~HostLine();
     HostLine(const HostLine&) = delete;
 
     const Welcome& welcome() const { return welcome_; }
+    const MeetingPoint& place() const { return place_; }
     // `said`: each line, good within the call. `changed`: the host takes more lines again, or has gone.
     void listen(std::function<void(std::string_view line)> said, std::function<void()> changed);
     void put(std::string line) { out_.put(std::move(line)); }
@@ -46,13 +48,14 @@ public:
     bool read_until(const std::function<bool()>& done, std::chrono::milliseconds most);
 
 private:
-    HostLine(core::Loop& loop, core::Descriptor socket);
+    HostLine(core::Loop& loop, MeetingPoint place, core::Descriptor socket);
     bool read();  // what is there; false: nothing
     void hand_on();
     void leave();
     void on_relieved();
 
     core::Loop& loop_;
+    const MeetingPoint place_;
     core::Descriptor socket_, writing_;  // one for each watch
     core::Loop::WatchId watch_ = 0;
     LineOutput out_;

@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,39 +50,15 @@ std::string name_of(const Welcome& host) {
     return "the running host (pid " + std::to_string(host.pid) + ", since " + host.since + ")";
 }
 
-MeetingPoint meeting_point(const Session& session, const config::Environment& environment) {
-    return {runtime_folder(environment),
-            meeting_key(environment, session.global().plugin_directories)};
-}
-
-}  // namespace
-
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
-    if (const auto why = why_alone(session); !why.empty()) {
-        say_more(session, "no running host is asked: " + why);
-        return {};
-    }
-    const auto environment = environment_of(session.global());
-    const auto point = meeting_point(session, environment);
-    auto socket = point.connect();
-    if (!socket) {
-        // What others could have put there is worth a word, what this user just cannot reach is not.
-        const bool to_mend = socket.error().code == ErrorCode::Denied && !session.global().quiet;
-        if (to_mend || session.global().verbose)
-            say("warning: no running host is asked: " + socket.error().message);
-        return {};
-    }
-    if (socket->get() < 0) {
-        say_more(session, "no host runs for this folder and configuration");
-        return {};
-    }
-    const Hello hello{PATCHBAY_VERSION, as,
-                      configuration_digest(*session.host().snapshot(), environment)};
-    auto line = HostLine::open(session.host().loop(), std::move(*socket), hello, patience(fit));
+// The host at `place`, if it may be used.
+std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& place,
+                                core::Descriptor socket, const Hello& hello, Fit fit) {
+    auto line =
+        HostLine::open(session.host().loop(), place, std::move(socket), hello, patience(fit));
     if (!line) {
         const bool to_mend = line.error().code == ErrorCode::Unsupported;
         if (session.global().verbose || (to_mend && !session.global().quiet))
-            say("note: the running host at " + point.path() +
+            say("note: the running host at " + place.path() +
                 " is not asked: " + line.error().message);
         return {};
     }
@@ -105,16 +82,51 @@ std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
     return std::move(*line);
 }
 
-void interrupt_guest(const Session& session, std::size_t guest, const std::string& why) {
-    auto socket = meeting_point(session, environment_of(session.global())).connect();
+}  // namespace
+
+// The nearest first: above, a host counts where no server minds in which folder it runs, or for what is
+// turned there.
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
+    if (const auto why = why_alone(session); !why.empty()) {
+        say_more(session, "no running host is asked: " + why);
+        return {};
+    }
+    const auto environment = environment_of(session.global());
+    std::optional<Hello> hello;
+    for (const auto& folder : meeting_folders(environment)) {
+        const MeetingPoint place(
+            runtime_folder(environment),
+            meeting_key(environment, session.global().plugin_directories, folder));
+        auto socket = place.connect();
+        if (!socket) {
+            // What others could have put there is worth a word, what this user just cannot reach is
+            // not.
+            const bool to_mend =
+                socket.error().code == ErrorCode::Denied && !session.global().quiet;
+            if (to_mend || session.global().verbose)
+                say("warning: no running host is asked: " + socket.error().message);
+            return {};
+        }
+        if (socket->get() < 0) continue;
+        if (!hello)
+            hello = Hello{PATCHBAY_VERSION, as,
+                          configuration_digest(*session.host().snapshot(), environment)};
+        if (auto line = greet(session, place, std::move(*socket), *hello, fit)) return line;
+    }
+    if (!hello) say_more(session, "no host runs for this folder and configuration");
+    return {};
+}
+
+void interrupt_guest(const Session& session, const HostLine& other, const std::string& why) {
+    auto socket = other.place().connect();
     if (!socket || socket->get() < 0) return;
-    auto line = HostLine::open(session.host().loop(), std::move(*socket),
+    auto line = HostLine::open(session.host().loop(), other.place(), std::move(*socket),
                                {PATCHBAY_VERSION, Guest::Person, {}}, kHostPatience);
     if (!line) return;
     bool answered = false;
     (*line)->listen([&](std::string_view) { answered = true; }, [] {});
-    (*line)->put("{\"id\":1,\"op\":\"host/interrupt\",\"guest\":" + std::to_string(guest) +
-                 ",\"why\":" + protocol::quoted(why) + "}");
+    (*line)->put("{\"id\":1,\"op\":\"host/interrupt\",\"guest\":" +
+                 std::to_string(other.welcome().guest) + ",\"why\":" + protocol::quoted(why) + "}");
     (*line)->read_until([&] { return answered; }, kHostPatience);
 }
 

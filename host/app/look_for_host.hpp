@@ -22,7 +22,7 @@ inline constexpr std::chrono::milliseconds kHostPatience{200}, kLongPatience{5'0
 enum class Fit { Exactly, EvenIfKept, Any };
 // Null: there is none that may be used.
 std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly);
-// Has it cancel what that connection, another one, has in flight.
-void interrupt_guest(const Session& session, std::size_t guest, const std::string& why);
+// Has the host cancel what that connection has in flight.
+void interrupt_guest(const Session& session, const HostLine& other, const std::string& why);
 
 }  // namespace patchbay::app

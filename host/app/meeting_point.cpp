@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t kHolderBytes = 64u << 10;
 constexpr std::size_t kKeyDigits = 32;
 constexpr int kBacklog = 1'024;
+constexpr std::size_t kFoldersUp = 64;
 
 // The base directory specification asks for one that is the user's alone.
 bool is_private(const std::string& directory) {
@@ -67,9 +68,10 @@ std::string runtime_folder(const config::Environment& environment) {
 }
 
 std::string meeting_key(const config::Environment& environment,
-                        const std::vector<std::string>& plugin_directories) {
+                        const std::vector<std::string>& plugin_directories,
+                        const std::string& started_in) {
     const auto& folder = environment.working_directory;
-    json::array said{json::value(folder),
+    json::array said{json::value(started_in.empty() ? folder : started_in),
                      environment.home,
                      environment.config_home,
                      environment.enterprise_directory,
@@ -81,6 +83,14 @@ std::string meeting_key(const config::Environment& environment,
                              "XDG_DATA_HOME", "XDG_DATA_DIRS"})
         said.emplace_back(json::value(environment.variable(name).value_or("")));
     return core::sha256_hex(json::serialize(said)).substr(0, kKeyDigits);
+}
+
+std::vector<std::string> meeting_folders(const config::Environment& environment) {
+    std::vector<std::string> folders{environment.working_directory};
+    auto at = std::filesystem::path(environment.working_directory);
+    for (; at.has_relative_path() && folders.size() < kFoldersUp; at = at.parent_path())
+        folders.push_back(at.parent_path().string());
+    return folders;
 }
 
 std::string to_text(const Holder& holder) {

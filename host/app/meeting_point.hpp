@@ -27,8 +27,12 @@
 namespace patchbay::app {
 
 std::string runtime_folder(const config::Environment& environment);
+// `folder`: where the host was started; empty: the working folder.
 std::string meeting_key(const config::Environment& environment,
-                        const std::vector<std::string>& plugin_directories);
+                        const std::vector<std::string>& plugin_directories,
+                        const std::string& folder = {});
+// Where a host may have been started that a command in the working folder could ask: there, and above.
+std::vector<std::string> meeting_folders(const config::Environment& environment);
 
 // What the lock says of who holds it.
 struct Holder {

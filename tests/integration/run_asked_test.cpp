@@ -138,10 +138,7 @@ TEST_F(Asked, AnInterruptedCallIsCancelledAtItsServer) {
 TEST_F(Asked, AServerStaysFromOneCallToTheNext) {
     home.add_example("x");
     RunningHost host(home);
-    const auto pid = [&] {
-        const auto status = json::parse(home.run({"mcp", "status", "x", "--json"}).out);
-        return status.at("pid").to_number<int>();
-    };
+    const auto pid = [&] { return pid_of(home, "x"); };
     const auto before = pid();
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
     EXPECT_EQ(pid(), before);
@@ -168,6 +165,25 @@ TEST_F(Asked, WhatAFileSaysByNowIsWhatAnswers) {
     const auto other = run(elsewhere);
     EXPECT_EQ(other.exit_code, 0);
     EXPECT_THAT(other.err, HasSubstr("no host runs for this folder"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, FromAFolderBelowAHostIsAskedWhoseServersDoNotMind) {
+    home.add_example("x", {}, {{"cwd", home.root().string()}});
+    RunningHost host(home);
+    fs::create_directories(home.work() / "deep/er");
+    const auto from_below = [&] {
+        auto command = home.patchbay({"-v", "call", "mcp__x__echo", "message=hi"});
+        command.directory = home.work() / "deep/er";
+        return run(command);
+    };
+    EXPECT_TRUE(asks(from_below()));
+    home.add_example("y");
+    const auto minding = from_below();
+    EXPECT_EQ(minding.out, "hi\n");
+    EXPECT_THAT(minding.err, HasSubstr("runs by another configuration"))
+        << "y is started in the folder of who starts it";
+    EXPECT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
@@ -293,11 +309,7 @@ TEST_F(Asked, AServerIsStoppedStartedAndRestartedAsItRuns) {
     home.add_example("y");
     home.add("off", {{"command", "true"}, {"enabled", false}});
     RunningHost host(home);
-    const auto pid = [&](const std::string& server) {
-        const auto status = json::parse(home.run({"mcp", "status", server, "--json"}).out);
-        const auto* its = status.as_object().if_contains("pid");
-        return its ? its->to_number<int>() : 0;
-    };
+    const auto pid = [&](const std::string& server) { return pid_of(home, server); };
     const int x = pid("x"), y = pid("y");
     ASSERT_GT(x, 0);
     const auto stopped = home.run({"mcp", "stop", "x"});

@@ -18,12 +18,7 @@ protected:
     }
     ~Reloaded() override { EXPECT_EQ(nothing_left(), ""); }
 
-    int pid(const std::string& server) const {
-        const auto done = home.run({"mcp", "status", server, "--json"});
-        const auto status = json::parse(done.out);
-        const auto* its = status.as_object().if_contains("pid");
-        return its ? its->to_number<int>() : 0;
-    }
+    int pid(const std::string& server) const { return pid_of(home, server); }
     Outcome call(const std::string& server) const {
         return home.run({"-v", "call", "mcp__" + server + "__echo", "message=hi"});
     }
@@ -105,7 +100,7 @@ TEST_F(Reloaded, ASighupReadsAgainAndEndsNothing) {
     const int before = pid("x");
     host.program().signal(SIGHUP);
     host.program().signal(SIGHUP);
-    EXPECT_EQ(pid("x"), before);
+    EXPECT_EQ(pid("x"), before) << host.program().err();
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
