@@ -87,6 +87,9 @@ config::Place place_in(const json::object& object) {
 }
 
 // In seconds: nobody is shown more of it.
+constexpr std::int64_t kLatest =
+    253'402'300'799;  // of the year 9999; a clock holds less than an integer
+
 std::int64_t seconds_of(std::chrono::system_clock::time_point when) {
     return std::chrono::system_clock::to_time_t(when);
 }
@@ -158,7 +161,8 @@ Result<Status> parse_status(const json::value& text) {
     status.malformed = number_in<std::uint64_t>(*told, "malformed");
     status.late_answers = number_in<std::uint64_t>(*told, "late_answers");
     status.notes = texts_in(*told, "notes");
-    if (const auto when = core::integer_in(told, "last_connected"))
+    if (const auto when = core::integer_in(told, "last_connected");
+        when && *when >= 0 && *when <= kLatest)
         status.last_connected = std::chrono::system_clock::from_time_t(*when);
     if (const auto tools = core::integer_in(told, "tools"))
         status.tools = static_cast<std::size_t>(*tools);

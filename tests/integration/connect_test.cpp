@@ -208,9 +208,9 @@ TEST_F(Connect, AnUpdateKeepsTheWayBackToWhatWasBeforeTheFirst) {
 TEST_F(Connect, ATokenIsNamedInTheWordsOfTheClientAndStandsInNoFile) {
     home.environment["GATEWAY_TOKEN"] = "patchbay_0123456789abcdef";
     const std::pair<const char*, std::vector<std::string>> cases[] = {
-        {"claude", {R"("headers": {"Authorization": "Bearer ${GATEWAY_TOKEN}"})"}},
-        {"cursor", {R"("headers": {"Authorization": "Bearer ${env:GATEWAY_TOKEN}"})"}},
-        {"opencode", {R"("headers": {"Authorization": "Bearer {env:GATEWAY_TOKEN}"})"}},
+        {"claude", {R"("Authorization": "Bearer ${GATEWAY_TOKEN}")"}},
+        {"cursor", {R"("Authorization": "Bearer ${env:GATEWAY_TOKEN}")"}},
+        {"opencode", {R"("Authorization": "Bearer {env:GATEWAY_TOKEN}")"}},
         {"codex", {R"(bearer_token_env_var = "GATEWAY_TOKEN")"}},
         {"goose", {"Authorization: \"Bearer ${GATEWAY_TOKEN}\"", "GATEWAY_TOKEN"}}};
     for (const auto& [client, parts] : cases) {

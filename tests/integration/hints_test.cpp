@@ -10,7 +10,7 @@ TEST(Hints, ForWordsThatAreNoVerb) {
         Words words;
         const char* hint;
     } cases[] = {
-        {{"mcp", "stat"}, "has no \"stat\"; did you mean \"status\"?"},
+        {{"mcp", "satus"}, "has no \"satus\"; did you mean \"status\"?"},
         {{"mcp", "STATUS"}, "did you mean \"status\"?"},
         {{"version"}, "; did you mean \"patchbay --version\"?"},
     };

@@ -24,7 +24,7 @@ TEST(HttpAddress, IsANumberWithAPortOrAPath) {
           "[127.0.0.1]:80", "example.com:80", "unix:", "127.0.0.1:-1", "[::1:80"})
         EXPECT_FALSE(parse_address(wrong)) << wrong;
     EXPECT_FALSE(parse_address("unix:/" + std::string(200, 'x')));
-    EXPECT_THAT(parse_address("80").error().message, HasSubstr("127.0.0.1:PORT"));
+    EXPECT_THAT(parse_address("80").error().message, HasSubstr("127.0.0.1:8808"));
 }
 
 TEST(HttpAddress, KnowsWhatOtherMachinesReach) {
