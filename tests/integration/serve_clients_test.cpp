@@ -27,8 +27,8 @@ void expect_all_of_it(const Outcome& done, const char* version) {
     EXPECT_TRUE(seen.at("structured").as_object().contains("temperature"));
     EXPECT_THAT(std::string(seen.at("elicited").as_string()), HasSubstr("Name: Ada"));
     EXPECT_THAT(std::string(seen.at("sampled").as_string()), HasSubstr("sampled"));
-    // Of one that comes right before the result the SDK may take no notice any more.
-    EXPECT_GE(seen.at("progress").as_int64(), 2);
+    // Of those that come right before the result, or with it out of mcp-remote, the SDK takes no notice.
+    EXPECT_GE(seen.at("progress").as_int64(), 1);
     EXPECT_THAT(json::serialize(seen.at("prompts")), HasSubstr("mcp__every__args-prompt"));
     EXPECT_THAT(std::string(seen.at("prompt").as_string()), HasSubstr("Paris"));
     EXPECT_EQ(seen.at("read"), true);
