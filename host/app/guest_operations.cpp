@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 namespace patchbay::app {
@@ -23,8 +24,11 @@ std::vector<std::string> servers_in(const BatchLine& line) {
     return ids;
 }
 
+// Within what every clock holds, whatever was said.
 std::chrono::milliseconds time_in(const BatchLine& line, const char* key) {
-    return std::chrono::milliseconds(core::integer_in(&line.members, key).value_or(0));
+    constexpr std::int64_t kMost = 366ll * 86400 * 1000;
+    const auto said = core::integer_in(&line.members, key).value_or(0);
+    return std::chrono::milliseconds(std::clamp<std::int64_t>(said, 0, kMost));
 }
 
 }  // namespace

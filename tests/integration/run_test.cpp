@@ -25,6 +25,21 @@ protected:
     Home home;
 };
 
+TEST_F(Run, ACallThatIsOlderThanAnyClockHasNoTimeLeft) {
+    home.add_example("x");
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    EXPECT_TRUE(guest.greet("person"));
+    for (const char* spent : {"9223372036854775807", "-9223372036854775808"}) {
+        guest.send(
+            std::string(
+                R"({"id":1,"op":"host/call","name":"mcp__x__echo","arguments":{"message":"hi"},)") +
+            R"("timeout_ms":60000,"spent_ms":)" + spent + "}\n");
+        EXPECT_NE(guest.line_with("\"id\":1"), "") << spent;
+    }
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Run, AnswersWhoConnectsAsABatchIsAnswered) {
     home.add_example("x");
     RunningHost host(home);
