@@ -58,6 +58,7 @@ void Batch::interrupt(const std::string& why) {
     advance();
 }
 
+// What has come is answered still.
 void Batch::end_input() {
     input_.stop();
     advance();
@@ -73,6 +74,7 @@ bool Batch::failed() const {
     return in_flight_.any_lacking() || input_.failed() || output_.told_errors() || output_.lost();
 }
 
+// As many as may be in flight and are read at the other end: what is left waits in the pipe.
 void Batch::take_lines() {
     while (in_flight_.size() < kInFlight && barrier_.empty() && !output_.crowded()) {
         const auto line = input_.next();

@@ -76,6 +76,7 @@ DistantHost::DistantHost(const service::Servers& servers, std::unique_ptr<HostLi
                   });
 }
 
+// Never sent twice, and nothing is done here instead when the host goes: nobody knows how far it came.
 std::uint64_t DistantHost::send(const std::string& op, const std::string& members,
                                 connection::ReplyHandler answered,
                                 connection::ProgressHandler on_progress) {
@@ -86,6 +87,7 @@ std::uint64_t DistantHost::send(const std::string& op, const std::string& member
     return id;
 }
 
+// Waits here rather than in the loop: who asks is about to print, and has nothing else to do.
 Result<json::value> DistantHost::ask(const std::string& op, const std::string& members) {
     std::optional<Result<json::value>> answer;
     const auto id = send(op, members, [&](Result<connection::Reply> reply) {
@@ -133,6 +135,7 @@ void DistantHost::end_all() {
 }
 
 void DistantHost::connect(const std::vector<std::string>& servers, std::function<void()> settled) {
+    // Rules without a tool are told of these alone, as a host of one command would.
     const auto all = servers.empty() ? servers_.connections().ids() : servers;
     asked_for_.insert(all.begin(), all.end());
     send("host/connect", ",\"servers\":" + quoted_list(servers),

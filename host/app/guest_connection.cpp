@@ -18,6 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
+// Reading and writing are watched apart, and a loop knows a descriptor once.
 core::Descriptor copy_of(const core::Descriptor& socket) {
     return core::Descriptor(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
 }
@@ -43,7 +44,7 @@ GuestConnection::GuestConnection(Desk& desk, core::Descriptor socket, std::size_
     greeting_.start(kGreeting, [this] {
         refuse({ErrorCode::Timeout, "no greeting came within 5 s"});
     });
-    input_.say_nothing();
+    input_.say_nothing();  // what it would say of a bad line is for a person at its own stdin
     input_.limit_line(kHelloBytes);
     input_.begin([this] { look_for_greeting(); });
 }
@@ -73,6 +74,7 @@ void GuestConnection::look_for_greeting() {
 
 void GuestConnection::greet(const Hello& hello) {
     greeting_.stop();
+    // What a person types is one caller, which outlives each command: so its servers stay (decision 40).
     if (hello.as == Guest::Person) {
         caller_ = &desk_.person();
     } else {

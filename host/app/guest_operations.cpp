@@ -33,6 +33,7 @@ std::chrono::milliseconds time_in(const BatchLine& line, const char* key) {
 
 }  // namespace
 
+// Beyond the words of `batch`: what a command of ours needs to show the same as with a host of its own.
 bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
     const auto op = text_of(line.members, "op");
     if (op == "host/connect")

@@ -64,6 +64,7 @@ void HostLine::listen(std::function<void(std::string_view line)> said,
     if (watched) watch_ = *watched;
 }
 
+// Not before all is written: half a request would be none.
 void HostLine::end_input() {
     ending_ = true;
     out_.tell_when_written();
@@ -99,6 +100,7 @@ void HostLine::leave() {
     if (watch_ != 0) loop_.unwatch(std::exchange(watch_, 0));
 }
 
+// Where the search for a line's end has come to is kept: a long line comes in many pieces.
 void HostLine::hand_on() {
     while (said_) {
         const auto end = buffer_.find('\n', scanned_);
@@ -111,6 +113,7 @@ void HostLine::hand_on() {
     if (gone_ && changed_) changed_();
 }
 
+// By poll(), so that nothing else of the loop runs meanwhile: whoever waits is in the middle of a turn.
 bool HostLine::read_until(const std::function<bool()>& done, std::chrono::milliseconds most) {
     const auto until = Clock::now() + most;
     out_.flush();

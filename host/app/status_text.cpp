@@ -86,9 +86,8 @@ config::Place place_in(const json::object& object) {
     return place;
 }
 
-// In seconds: nobody is shown more of it.
-constexpr std::int64_t kLatest =
-    253'402'300'799;  // of the year 9999; a clock holds less than an integer
+// In seconds, to the end of the year 9999: nobody is shown more, and a clock holds less than an integer.
+constexpr std::int64_t kLatest = 253'402'300'799;
 
 std::int64_t seconds_of(std::chrono::system_clock::time_point when) {
     return std::chrono::system_clock::to_time_t(when);
@@ -104,6 +103,8 @@ std::optional<service::ServerError> server_error(const json::value& text) {
 
 }  // namespace
 
+// Each field as it is, so that the command makes the same text or JSON of it as of its own. Nothing here
+// is for people.
 json::object status_text(const Status& status) {
     json::object text{{"id", status.id},
                       {"transport", status.transport},

@@ -96,6 +96,7 @@ private:
         if (!session_.global().quiet) say(line);
     }
 
+    // First nobody finds it any more, so that the next host may begin while this one ends.
     void drain() {
         draining_ = true;
         tell_service_manager("STOPPING=1");
@@ -148,6 +149,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
         if (!*side) return started.exit_code;
         detached = std::move(*side);
     }
+    // Before the configuration is read: of two that start at once one goes on.
     auto seat = point.take(environment.working_directory);
     if (!seat) {
         report(seat.error(), global);

@@ -33,6 +33,7 @@ Result<std::string> command_for(const config::Environment& environment) {
     return self;
 }
 
+// A client that is given what it cannot open says so much later, in words of its own.
 Result<void> check_url(const std::string& url) {
     const bool web = url.starts_with("http://") || url.starts_with("https://");
     const auto host = web ? url.substr(url.find("//") + 2) : std::string();
@@ -84,6 +85,7 @@ Result<void> use_token(const KnownClient& client, const WantedEntry& wanted, Lau
 
 }  // namespace
 
+// On this machine nobody else hears it.
 bool WantedEntry::goes_in_the_clear() const {
     constexpr std::string_view kPlain = "http://";
     if (!url.starts_with(kPlain)) return false;

@@ -29,6 +29,7 @@ struct SocketAddress {
     }
 };
 
+// Of one that parse_address() made, so that every number in it is one.
 SocketAddress socket_address(const Address& address) {
     SocketAddress made;
     if (!address.path.empty()) {
@@ -63,6 +64,7 @@ bool is_left_over(const Address& address) {
     return ::connect(probe.get(), where.get(), where.size) != 0 && errno == ECONNREFUSED;
 }
 
+// Port 0 has become another one.
 std::uint16_t port_of(int fd) {
     SocketAddress bound;
     bound.size = sizeof bound.storage;

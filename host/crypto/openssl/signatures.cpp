@@ -14,6 +14,7 @@ namespace patchbay::crypto::openssl {
 
 namespace {
 
+// Those of issuers are 3 or 65537; a long one would make each signature slow to judge.
 constexpr std::size_t kMostExponentBytes = 8, kEd25519Bytes = 32;
 
 using Number = std::unique_ptr<BIGNUM, Freed<BN_free>>;
@@ -76,11 +77,13 @@ private:
     const std::size_t half_;  // of an ECDSA signature; 0: it is of another kind
 };
 
+// OpenSSL keeps its errors for the next one on this thread who asks; that is never us.
 std::unique_ptr<PublicKey> usable(EVP_PKEY* key, std::size_t half = 0) {
     ERR_clear_error();
     return key ? std::make_unique<VerifyingKey>(Key(key), half) : nullptr;
 }
 
+// OpenSSL checks that an EC point is on its curve; of RSA it takes any number.
 EVP_PKEY* made_of(const char* kind, OSSL_PARAM_BLD* builder) {
     const Parameters parameters(OSSL_PARAM_BLD_to_param(builder));
     const KeyContext context(EVP_PKEY_CTX_new_from_name(nullptr, kind, nullptr));

@@ -117,6 +117,7 @@ int no_password(char*, int, int, void*) {
     return -1;
 }
 
+// A client that offers protocols and not this one would speak HTTP/2 to us.
 int choose_http(SSL*, const unsigned char** chosen, unsigned char* size,
                 const unsigned char* offered, unsigned offered_size, void*) {
     static constexpr unsigned char kHttp[] = "\x08http/1.1";
@@ -132,6 +133,7 @@ Error with_file(const char* what, const std::string& path, const std::string& wh
     return {ErrorCode::Invalid, std::string(what) + " \"" + path + "\" " + why};
 }
 
+// No renegotiation and no compression (CRIME); no session cache, whose memory strangers would fill.
 Context server_context() {
     Context made(SSL_CTX_new(TLS_server_method()));
     auto* const context = made.get();
