@@ -44,7 +44,7 @@ GuestConnection::GuestConnection(Desk& desk, core::Descriptor socket, std::size_
     greeting_.start(kGreeting, [this] {
         refuse({ErrorCode::Timeout, "no greeting came within 5 s"});
     });
-    input_.say_nothing();  // what it would say of a bad line is for a person at its own stdin
+    input_.say_nothing();
     input_.limit_line(kHelloBytes);
     input_.begin([this] { look_for_greeting(); });
 }

@@ -96,7 +96,7 @@ private:
         if (!session_.global().quiet) say(line);
     }
 
-    // First nobody finds it any more, so that the next host may begin while this one ends.
+    // First nobody finds it any more: a command that comes now has a host of its own.
     void drain() {
         draining_ = true;
         tell_service_manager("STOPPING=1");
