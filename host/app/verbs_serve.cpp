@@ -55,7 +55,7 @@ Result<gateway::View> view_of(const Session& session, const Wanted& wanted) {
 }
 
 // What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
-void say_what_is_odd(const Session& session, const HttpTerms& terms) {
+void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_for_stdio) {
     using connection::State;
     const auto statuses = session.servers().statuses();
     if (std::none_of(statuses.begin(), statuses.end(), [](const auto& each) {
@@ -63,6 +63,12 @@ void say_what_is_odd(const Session& session, const HttpTerms& terms) {
         }))
         say("warning: " + session.servers().nobody_to_ask().message);
     if (terms.said.http.empty()) {
+        // Whoever writes how to listen means to, and a service would look as if it did.
+        if (!asked_for_stdio &&
+            (!terms.places.empty() || !session.host().config().gateway.fault.empty()))
+            say("warning: this serves over stdio, since [gateway] names no address that can be "
+                "used; it takes http = \"127.0.0.1:8808\", or say --http, or --stdio where this "
+                "is meant");
         if (::isatty(STDIN_FILENO))
             say("this waits for an MCP client on stdin; `patchbay connect` has an agent start it");
         return;
@@ -112,7 +118,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(*session, wanted);
     if (!view) return session->report_missing(view.error());
     view->only = only;
-    if (!global.quiet) say_what_is_odd(*session, *terms);
+    if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
     session->host().recall_lists();
     std::optional<RuleTeller> rules;
     if (!global.quiet) rules.emplace(*session, wanted.tools);

@@ -50,6 +50,16 @@ TEST_F(ServeConfig, AClientThatStartsItIsServedOverStdioAllTheSame) {
     EXPECT_EQ(mcp.finish().exit_code, 0);
 }
 
+TEST_F(ServeConfig, WithoutAnAddressThatCanBeUsedItSaysThatItServesOverStdio) {
+    for (const char* keys : {"htp = '127.0.0.1:0'\n", "http = 8808\n", "auth = 'token'\n"}) {
+        say(keys);
+        EXPECT_THAT(home.run({"serve"}).err, HasSubstr("warning: this serves over stdio")) << keys;
+        EXPECT_THAT(home.run({"serve", "--stdio"}).err, Not(HasSubstr("over stdio"))) << keys;
+    }
+    say("host_tools = true\n");
+    EXPECT_THAT(home.run({"serve"}).err, Not(HasSubstr("over stdio")));
+}
+
 TEST_F(ServeConfig, ACheckoutOpensNoDoorAndOpensNoneThatIsClosed) {
     say("auth = 'token'\n");
     home.write(".patchbay/config.toml",
