@@ -24,7 +24,9 @@ constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
 
 int report_term(const Session& session, const HttpTerms& terms, const TermFault& fault) {
     const int code = session.report(terms.told(fault));
-    return terms.is_of_a_file(fault.option) ? int(kConfigError) : code;
+    // An address that somebody else has is no fault of the file that names it.
+    const bool wrong = fault.error.code != ErrorCode::Io && terms.is_of_a_file(fault.option);
+    return wrong ? int(kConfigError) : code;
 }
 
 int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,

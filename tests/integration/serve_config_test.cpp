@@ -60,6 +60,14 @@ TEST_F(ServeConfig, WithoutAnAddressThatCanBeUsedItSaysThatItServesOverStdio) {
     EXPECT_THAT(home.run({"serve"}).err, Not(HasSubstr("over stdio")));
 }
 
+TEST_F(ServeConfig, AnAddressThatCannotBeHadIsNoFaultOfTheFile) {
+    const std::string address = "unix:" + (home.root() / "nowhere/x").string();
+    say("http = '" + address + "'\n");
+    const auto by_file = home.run({"serve"}), by_option = home.run({"serve", "--http", address});
+    EXPECT_EQ(by_file.exit_code, 1) << by_file.err;
+    EXPECT_EQ(by_option.exit_code, 1) << by_option.err;
+}
+
 TEST_F(ServeConfig, ACheckoutOpensNoDoorAndOpensNoneThatIsClosed) {
     say("auth = 'token'\n");
     home.write(".patchbay/config.toml",
