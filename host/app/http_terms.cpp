@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "gateway/access/listening.hpp"
 #include "gateway/http/endpoints.hpp"
+#include "http/address.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -83,9 +84,8 @@ Judged take_names(const HttpTerms& terms, std::vector<std::string>& names) {
 Judged check_source(const char* option, const std::string& text) {
     const auto url = gateway::parse_web_url(text);
     if (!url) return TermFault{option, url.error()};
-    const bool here =
-        url->host == "localhost" || url->host == "[::1]" || url->host.starts_with("127.");
-    if (url->scheme != "https" && !here) return invalid(option, "\"" + text + "\" has to be https");
+    if (url->scheme != "https" && !http::names_this_machine(url->host))
+        return invalid(option, "\"" + text + "\" has to be https");
     return {};
 }
 

@@ -3,6 +3,8 @@
 #include "app/serve_words.hpp"
 #include "core/program.hpp"
 #include "core/text.hpp"
+#include "gateway/access/listening.hpp"
+#include "http/address.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -87,11 +89,9 @@ Result<void> use_token(const KnownClient& client, const WantedEntry& wanted, Lau
 
 // On this machine nobody else hears it.
 bool WantedEntry::goes_in_the_clear() const {
-    constexpr std::string_view kPlain = "http://";
-    if (!url.starts_with(kPlain)) return false;
-    const auto host = std::string_view(url).substr(kPlain.size());
-    return !host.starts_with("127.") && !host.starts_with("[::1]") &&
-           !host.starts_with("localhost");
+    if (!url.starts_with("http://")) return false;
+    const auto parsed = gateway::parse_web_url(url);
+    return !parsed || !http::names_this_machine(parsed->host);
 }
 
 std::string self_path() {

@@ -77,7 +77,7 @@ std::uint16_t port_of(int fd) {
 }  // namespace
 
 bool Address::loopback() const {
-    return !path.empty() || host == "::1" || host.starts_with("127.");
+    return !path.empty() || names_this_machine(host);
 }
 
 bool Address::any() const {
@@ -90,6 +90,14 @@ std::string Address::url() const {
     if (!path.empty()) return std::string(kUnix) + path;
     const bool six = host.find(':') != std::string::npos;
     return "http://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+bool names_this_machine(std::string_view host) {
+    if (host == "localhost" || host == "[::1]") return true;
+    in6_addr number{};
+    const std::string text(host);
+    if (::inet_pton(AF_INET, text.c_str(), &number) == 1) return number.s6_addr[0] == 127;
+    return ::inet_pton(AF_INET6, text.c_str(), &number) == 1 && IN6_IS_ADDR_LOOPBACK(&number);
 }
 
 Result<Address> parse_address(std::string_view text) {

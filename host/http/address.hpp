@@ -28,6 +28,10 @@ struct Address {
 
 Result<Address> parse_address(std::string_view text);
 
+// Whether a URL's host is nobody but this machine: a number of 127.0.0.0/8, ::1, [::1] or localhost. A
+// name that only begins so is anybody's.
+bool names_this_machine(std::string_view host);
+
 class Listener {
 public:
     // A file that nobody listens on any more is replaced; one that is no socket is not touched.

@@ -222,6 +222,9 @@ TEST_F(Connect, ATokenIsNamedInTheWordsOfTheClientAndStandsInNoFile) {
     }
     const auto done = connect({"cursor", "--http", "https://mcp.example/mcp"});
     EXPECT_THAT(done.err, HasSubstr("--token-env VARIABLE"));
+    EXPECT_THAT(
+        connect({"cursor", "--http", "http://localhost.evil.example/mcp", "--token-env", "T"}).err,
+        HasSubstr("in the clear"));
     EXPECT_THAT(connect({"cursor", "--http", "http://mcp.example/mcp", "--token-env", "T"}).err,
                 HasSubstr("warning: the token goes to http://mcp.example/mcp in the clear"));
     EXPECT_THAT(connect({"zed", "--http", "https://mcp.example/mcp"}).err,

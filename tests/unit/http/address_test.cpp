@@ -34,6 +34,14 @@ TEST(HttpAddress, KnowsWhatOtherMachinesReach) {
         EXPECT_FALSE(parse_address(others)->loopback()) << others;
 }
 
+TEST(HttpAddress, ANameThatOnlyBeginsLikeThisMachineIsAnotherOne) {
+    for (const auto* here : {"localhost", "127.0.0.1", "127.255.0.9", "::1", "[::1]"})
+        EXPECT_TRUE(names_this_machine(here)) << here;
+    for (const auto* elsewhere : {"", "127.evil.example", "127.0.0.1.evil.example", "127.1",
+                                  "localhost.evil.example", "::1.evil", "[::1].x", "128.0.0.1"})
+        EXPECT_FALSE(names_this_machine(elsewhere)) << elsewhere;
+}
+
 TEST(HttpAddress, KnowsWhatStandsForAllAddresses) {
     for (const auto* all : {"0.0.0.0:1", "[::]:1", "[0:0::0]:1"})
         EXPECT_TRUE(parse_address(all)->any()) << all;
