@@ -7,6 +7,7 @@
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -69,7 +70,7 @@ std::string milliseconds(const char* key, std::chrono::milliseconds time) {
 }  // namespace
 
 DistantHost::DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line)
-    : servers_(servers), loop_(servers.connections().loop()), line_(std::move(line)) {
+    : servers_(servers), loop_(servers.connections().loop()), line_(std::move(line)), look_(loop_) {
     line_->listen([this](std::string_view said) { take(said); },
                   [this] {
                       if (line_->gone()) end_all();
@@ -82,6 +83,10 @@ std::uint64_t DistantHost::send(const std::string& op, const std::string& member
                                 connection::ProgressHandler on_progress) {
     const auto id = ++last_;
     pending_[id] = {std::move(answered), std::move(on_progress)};
+    if (!look_.running()) {
+        heard_ = true;
+        look_later();
+    }
     if (line_->gone()) loop_.defer(lifetime_.guard([this] { end_all(); }));
     line_->put("{\"id\":" + std::to_string(id) + ",\"op\":\"" + op + "\"" + members + "}");
     return id;
@@ -102,7 +107,29 @@ Result<json::value> DistantHost::ask(const std::string& op, const std::string& m
     return answer ? std::move(*answer) : Result<json::value>(gone());
 }
 
+// One that was stopped, or whose loop hangs, keeps its socket.
+void DistantHost::look_later() {
+    look_.start(kLook, [this] {
+        if (pending_.empty()) return;
+        if (!std::exchange(heard_, false)) return end_all();
+        line_->put("{\"id\":" + std::to_string(++last_) + ",\"op\":\"host/ping\"}");
+        look_later();
+    });
+}
+
+void DistantHost::limit(std::uint64_t id, std::chrono::milliseconds most, Error error) {
+    const auto found = pending_.find(id);
+    if (found == pending_.end()) return;
+    auto& timer = found->second.limit;
+    timer = std::make_unique<core::Timer>(loop_);
+    timer->start(most, [this, id, error = std::move(error)] {
+        const auto pending = pending_.extract(id);
+        pending.mapped().answered(error);
+    });
+}
+
 void DistantHost::take(std::string_view line) {
+    heard_ = true;
     const auto said = read(line);
     if (said.is_progress) return tell_progress(line, said.id);
     const auto found = pending_.find(said.id);
@@ -124,10 +151,10 @@ void DistantHost::tell_progress(std::string_view line, std::uint64_t id) const {
     found->second.on_progress(progress);
 }
 
-Error DistantHost::gone() const {
-    return {ErrorCode::Unavailable, "the running host (pid " + std::to_string(welcome().pid) +
-                                        ") " + (line_->gone() ? "has gone" : "does not answer") +
-                                        "; with --alone a command needs none"};
+Error DistantHost::gone(ErrorCode code) const {
+    return {code, "the running host (pid " + std::to_string(welcome().pid) + ") " +
+                      (line_->gone() ? "has gone" : "does not answer") +
+                      "; with --alone a command needs none"};
 }
 
 void DistantHost::end_all() {
@@ -173,12 +200,14 @@ void DistantHost::find_tool(const std::string& name, std::chrono::milliseconds t
                             std::function<void(Result<router::ListedTool>)> found) {
     for (const auto& id : protocol::servers_for(name, servers_.connections().ids()))
         asked_for_.insert(id);
-    send("host/find", ",\"name\":" + protocol::quoted(name) + milliseconds("timeout_ms", timeout),
-         [this, found = std::move(found)](Result<connection::Reply> reply) {
-             if (!reply) return found(reply.error());
-             const auto told = core::parse_json(reply->result);
-             found(told ? parse_tool(*told, found_) : Result<router::ListedTool>(told.error()));
-         });
+    const auto id = send(
+        "host/find", ",\"name\":" + protocol::quoted(name) + milliseconds("timeout_ms", timeout),
+        [this, found = std::move(found)](Result<connection::Reply> reply) {
+            if (!reply) return found(reply.error());
+            const auto told = core::parse_json(reply->result);
+            found(told ? parse_tool(*told, found_) : Result<router::ListedTool>(told.error()));
+        });
+    if (timeout.count() > 0) limit(id, timeout + kGrace, gone(ErrorCode::Timeout));
 }
 
 router::CallId DistantHost::call(router::Call call, connection::ReplyHandler handler) {
@@ -189,12 +218,17 @@ router::CallId DistantHost::call(router::Call call, connection::ReplyHandler han
                    milliseconds("timeout_ms", call.timeout) + milliseconds("spent_ms", spent) +
                    (call.on_progress ? ",\"progress\":true" : "");
     if (!call.arguments.empty()) members += ",\"arguments\":" + call.arguments;
-    return send("host/call", members, std::move(handler), std::move(call.on_progress));
+    const auto id = send("host/call", members, std::move(handler), std::move(call.on_progress));
+    if (call.timeout.count() > 0)
+        limit(id, std::max<std::chrono::milliseconds>(call.timeout - spent, {}) + kGrace,
+              gone(ErrorCode::Timeout));
+    return id;
 }
 
 void DistantHost::cancel(router::CallId id, const std::string& why) {
     send("cancel", ",\"target\":" + std::to_string(id) + ",\"reason\":" + protocol::quoted(why),
          [](const Result<connection::Reply>&) {});
+    limit(id, kGrace, {ErrorCode::Cancelled, why});
 }
 
 std::vector<std::string> DistantHost::rule_warnings() {

@@ -3,12 +3,15 @@
 // Owns:    the connection. Borrows the servers of this process, whose configuration is the same.
 // Threads: [loop]; statuses(), tools() and rule_warnings() wait for the answer, kAnswer at most.
 // Errors:  as AnyHost has them; what does not come in time is Unavailable, or nothing.
+// Limits:  a host that says nothing for two kLook has gone; what has a time-out is waited for kGrace longer
+//          than that, and what is cancelled for kGrace.
 #pragma once
 
 #include "app/any_host.hpp"
 #include "app/host_line.hpp"
 #include "app/status_text.hpp"
 #include "core/lifetime.hpp"
+#include "core/timer.hpp"
 #include "service/servers.hpp"
 
 #include <map>
@@ -22,7 +25,7 @@ namespace patchbay::app {
 
 class DistantHost final : public AnyHost {
 public:
-    static constexpr std::chrono::seconds kAnswer{10};
+    static constexpr std::chrono::seconds kAnswer{10}, kLook{5}, kGrace{2};
 
     DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line);
 
@@ -44,6 +47,7 @@ private:
     struct Pending {
         connection::ReplyHandler answered;
         connection::ProgressHandler on_progress;
+        std::unique_ptr<core::Timer> limit = {};  // of this side
     };
 
     // `members`: raw, what the op takes.
@@ -53,8 +57,12 @@ private:
     Result<boost::json::value> ask(const std::string& op, const std::string& members);
     void take(std::string_view line);
     void tell_progress(std::string_view line, std::uint64_t id) const;
+    // It is answered with `error` where the host has not by then.
+    void limit(std::uint64_t id, std::chrono::milliseconds most, Error error);
+    // As long as something is waited for: whether the host still says anything.
+    void look_later();
     void end_all();
-    Error gone() const;
+    Error gone(ErrorCode code = ErrorCode::Unavailable) const;
 
     const service::Servers& servers_;
     core::Loop& loop_;
@@ -63,6 +71,8 @@ private:
     std::uint64_t last_ = 0;
     std::set<std::string> asked_for_;  // servers
     ToolDefinitions found_, listed_;
+    core::Timer look_;
+    bool heard_ = false;  // since the last look
     core::Lifetime lifetime_;
 };
 

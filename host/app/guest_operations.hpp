@@ -7,6 +7,7 @@
 //   host/tools      servers, cut_short                   tools_text, as far as they are known by now
 //   host/find       name, timeout_ms                     tool_text of one
 //   host/call       name, arguments, timeout_ms, spent_ms, progress     the server's answer
+//   host/ping                                       {}, at once
 //   host/rules      servers                              rules that match no tool of theirs
 //   host/stop, host/start, host/restart    server        {}; none waits for the server itself
 //   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled

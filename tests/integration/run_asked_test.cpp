@@ -277,6 +277,26 @@ TEST_F(Asked, AHostOfAnotherVersionIsNotAskedAndThatIsSaid) {
     }
 }
 
+TEST_F(Asked, AHostThatStopsInTheMiddleHoldsNobodyForEver) {
+    const auto input = home.add_recorded("x");
+    RunningHost host(home);
+    Program with_time(home.patchbay({"call", "mcp__x__sleep", "ms=3600000", "--timeout", "4"}));
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << with_time.err();
+    Program interrupted(home.patchbay({"call", "mcp__x__sleep", "ms=3599999"}));
+    ASSERT_TRUE(wait_for_file(input, "3599999")) << interrupted.err();
+    Program patient(home.patchbay({"call", "mcp__x__sleep", "ms=3599998"}));
+    ASSERT_TRUE(wait_for_file(input, "3599998")) << patient.err();
+    host.program().signal(SIGSTOP);
+    interrupted.signal(SIGTERM);
+    EXPECT_EQ(interrupted.finish().exit_code, 130);
+    EXPECT_EQ(with_time.finish().exit_code, 8);
+    const auto done = patient.finish();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("does not answer; with --alone"));
+    host.program().signal(SIGCONT);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Asked, AHostThatIsKilledInTheMiddleIsToldOf) {
     const auto input = home.add_recorded("x");
     RunningHost host(home);
