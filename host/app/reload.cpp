@@ -48,7 +48,8 @@ Reload::Reload(Host& host, ServerSwitch& server_switch, config::Environment envi
 }
 
 bool Reload::fits(const std::string& digest) {
-    if (digest.empty() || digest == digest_) return true;
+    if (digest.empty()) return kept_.empty();  // who names none means the files of now
+    if (digest == digest_) return true;
     if (digest == read_digest_ || digest == kept_digest_) return false;  // nothing new
     const auto now = host_.loop().now();
     if (last_ && now - *last_ < kPause) return false;

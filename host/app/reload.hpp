@@ -32,11 +32,12 @@ public:
            std::function<void(const std::vector<std::string>& servers)> applied);
 
     void read_again();
-    // Whether the host runs by what a command has read, which may be newer than what is known here.
+    // Whether the host runs by what a command has read, which may be newer than what is known here; empty:
+    // by what the files say.
     bool fits(const std::string& digest);
     // Why the host does not run by that; empty: it was never given it.
     std::string kept(const std::string& digest) const {
-        return digest == kept_digest_ ? kept_ : std::string();
+        return digest.empty() || digest == kept_digest_ ? kept_ : std::string();
     }
 
 private:

@@ -88,6 +88,9 @@ TEST_F(Reloaded, WhatIsWrongKeepsWhatRunsAndIsTold) {
     EXPECT_THAT(status.out, AllOf(HasSubstr("x "), HasSubstr("ready")));
     EXPECT_EQ(status.exit_code, 4);
     EXPECT_THAT(call("x").err, Not(HasSubstr(" is asked"))) << "the file is what counts";
+    HostGuest guest(host.socket());
+    guest.send("{\"patchbay\":{\"protocol\":1}}\n");
+    EXPECT_THAT(guest.line(), AllOf(HasSubstr("\"fits\":false"), HasSubstr("\"kept\":\"error: ")));
     home.write(file(), good);
     EXPECT_TRUE(says(host, "is again what the host runs by")) << host.program().err();
     EXPECT_EQ(pid("x"), before);
