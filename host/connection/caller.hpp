@@ -43,7 +43,8 @@ struct Approvable {
     // Another one where the tool, or its server, is another than it was.
     std::string definition = {};
 };
-enum class Approval { Given, Refused, NobodyThere };
+// Unanswered: whoever was asked has let the time for it pass.
+enum class Approval { Given, Refused, Unanswered, NobodyThere };
 
 // What of all that is configured is there for a caller; the rest is as if nobody had configured it.
 //

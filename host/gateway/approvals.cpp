@@ -151,6 +151,7 @@ connection::Question Approvals::approve(const Approvable& wanted, Lasting lastin
     if (lasting == Lasting::Session && remembers(key)) return at_once(Approval::Given);
     auto question = ask(approval_form(config_, wanted, lasting), [this, key = std::move(key),
                                                                   lasting, decide](auto given) {
+        if (!given && given.error().code == ErrorCode::Timeout) return decide(Approval::Unanswered);
         const auto decision = decision_in(given);
         // A client may answer with what it was not offered.
         const bool kept = decision == "session" && lasting == Lasting::Session;

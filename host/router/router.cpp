@@ -84,8 +84,14 @@ struct Router::Impl final : connection::CallersWatcher {
                 return then(*asker, awaited->asked);
             }
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
-            flights.end_soon(id, {ErrorCode::Denied, meant.public_name + " was not approved by " +
-                                                         core::to_string(asker->principal())});
+            auto why =
+                meant.public_name + " was not approved by " + core::to_string(asker->principal());
+            if (approval == Approval::Unanswered)
+                return flights.end_soon(
+                    id,
+                    {ErrorCode::Timeout, why + ": nobody answered the question in time; call again "
+                                               "when somebody is there to answer it"});
+            flights.end_soon(id, {ErrorCode::Denied, std::move(why)});
         };
         auto question = caller.approve(wanted, decide);
         if (const auto awaited = kept.lock()) awaited->question = std::move(question);

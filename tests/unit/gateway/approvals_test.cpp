@@ -146,6 +146,21 @@ TEST_F(ApprovalsTest, WhateverIsNoApprovalRefuses) {
     EXPECT_EQ(calls(), 0u);
 }
 
+TEST_F(ApprovalsTest, ACallThatNobodyDecidesAboutEndsAfterTenMinutesAndIsNotSent) {
+    approve_by("ask");
+    greet(kAble);
+    say(2, "tools/call", kCall);
+    const auto question = asked();
+    loop.pass(ClientQuestions::kLifetime + 1s);
+    EXPECT_THAT(text(answer_to(2)),
+                AllOf(HasSubstr("was not approved by client"), HasSubstr("nobody answered")));
+    EXPECT_EQ(at(told("notifications/cancelled").at(0), "/params/requestId"), question.at("id"));
+    decide(question, accepting("once"));
+    ask(3, "ping");
+    EXPECT_EQ(calls(), 0u);
+    EXPECT_TRUE(session().idle());
+}
+
 TEST_F(ApprovalsTest, ASessionsApprovalCountsForThatToolAsLongAsItIsTheSame) {
     approve_by("ask");
     greet(kAble);

@@ -237,6 +237,37 @@ TEST_F(SessionTest, AClientThatDoesNotReadIsAskedNothingAndItsServerHearsSo) {
     EXPECT_THAT(told("notifications/cancelled"), IsEmpty()) << "of a question that it never got";
 }
 
+TEST_F(SessionTest, AServerWhoseQuestionALegacyClientNeverAnswersIsToldAfterTenMinutes) {
+    be_asked_in_the_middle();
+    greet({{"elicitation", json::object()}});
+    say(2, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return told("elicitation/create").size() == 1; }));
+    loop.pass(5min);
+    say(3, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return told("elicitation/create").size() == 2; }));
+    const auto refused = [&] {
+        std::vector<std::string> messages;
+        for (const auto& message : servers.at("git").received)
+            if (message.contains("error") && message.at("id") == "q")
+                messages.emplace_back(at(message, "/error/message").as_string());
+        return messages;
+    };
+    loop.pass(5min - 1s);
+    EXPECT_THAT(refused(), IsEmpty());
+    loop.pass(2s);
+    ASSERT_TRUE(wait([&] { return !refused().empty(); }));
+    EXPECT_THAT(refused(),
+                ElementsAre(HasSubstr("has not answered elicitation/create within 600 s")));
+    ASSERT_EQ(told("notifications/cancelled").size(), 1u) << "the other one has five minutes more";
+    const auto called_off = told("notifications/cancelled")[0];
+    EXPECT_EQ(at(called_off, "/params/requestId"), at(told("elicitation/create")[0], "/id"));
+    EXPECT_THAT(json::serialize(at(called_off, "/params/reason")), HasSubstr("within 600 s"));
+    loop.pass(5min);
+    EXPECT_TRUE(wait([&] { return told("notifications/cancelled").size() == 2; }));
+    servers.at("git").answer(call_id, R"({"content":[]})");
+    EXPECT_TRUE(answer_to(3).contains("result")) << "its server says what becomes of the call";
+}
+
 TEST_F(SessionTest, HoweverManyAreLookedForAtOnceTheirServersAreAskedTwice) {
     greet();
     ask(2, "resources/list");
