@@ -3,6 +3,7 @@
 #include "hostile/server.hpp"
 #include "hostile/transport.hpp"
 #include "integration/home.hpp"
+#include "support/process_size.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,15 +137,6 @@ private:
     const Program& program_;
     std::size_t seen_ = 0;
 };
-
-std::size_t peak_memory_mib(pid_t pid) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.rfind("VmHWM:", 0) == 0) return std::stoul(line.substr(6)) / 1024;
-    }
-    ADD_FAILURE() << "no VmHWM of process " << pid;
-    return 0;
-}
 
 std::string text_in(const json::object& answer, const char* key) {
     const auto* error = answer.if_contains("error");
@@ -303,7 +295,7 @@ TEST_P(HostileDrill, EachCallEndsAsItMustAndNobodyElseNotices) {
     if (GetParam().phase == Phase::Call || GetParam().phase == Phase::Idle) {
         EXPECT_GT(called, 0u) << "what counts them counts nothing";
     }
-    EXPECT_LT(peak_memory_mib(host.pid()), kMostMemoryMiB);
+    EXPECT_LT(test::size_of_process(host.pid()).most_resident_kib / 1024, kMostMemoryMiB);
     host.send(call("last", "good__echo", "{\"message\":\"still here\"}"));
     ASSERT_TRUE(host.wait_for_out("still here")) << host.err().substr(0, 2'000);
     EXPECT_LE(host.finish().exit_code, 1) << host.err().substr(0, 2'000);

@@ -1,10 +1,11 @@
 // A host that stays, with servers that are wrong each in a way of its own: each is found and told, no
 // other server hears of it, the host stays as small as it was, and nothing is left behind.
 #include "integration/host_guest.hpp"
+#include "support/process_size.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -26,24 +27,6 @@ constexpr std::size_t kMostThreads = 8;
 // A server's log: what it may grow to, twice as one is kept of before, and a chunk more.
 constexpr std::uintmax_t kMostLogBytes = 2 * (1u << 20) + (256u << 10);
 
-struct Size {
-    std::size_t memory_mib = 0, most_memory_mib = 0;
-    std::size_t descriptors = 0, threads = 0;
-};
-
-Size size_of(pid_t pid) {
-    const fs::path folder = "/proc/" + std::to_string(pid);
-    Size size;
-    std::ifstream status(folder / "status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.rfind("VmRSS:", 0) == 0) size.memory_mib = std::stoul(line.substr(6)) / 1024;
-        if (line.rfind("VmHWM:", 0) == 0) size.most_memory_mib = std::stoul(line.substr(6)) / 1024;
-        if (line.rfind("Threads:", 0) == 0) size.threads = std::stoul(line.substr(8));
-    }
-    for ([[maybe_unused]] const auto& each : fs::directory_iterator(folder / "fd")) ++size.descriptors;
-    return size;
-}
-
 class Faults : public ::testing::Test {
 protected:
     ~Faults() override { EXPECT_EQ(nothing_left(), ""); }
@@ -64,14 +47,7 @@ protected:
         guest_.emplace(host_->socket());
         ASSERT_TRUE(guest_->greet());
     }
-    json::object ask(json::object request) {
-        const auto id = std::to_string(++asked_);
-        request["id"] = id;
-        EXPECT_TRUE(guest_->send(json::serialize(request) + "\n"));
-        const auto line = guest_->line_with("{\"id\":\"" + id + "\"");
-        EXPECT_NE(line, "") << "no answer to " << json::serialize(request);
-        return line.empty() ? json::object{{"ok", false}} : json::parse(line).as_object();
-    }
+    json::object ask(json::object request) { return guest_->ask(std::move(request)); }
     json::object call(const std::string& server, const std::string& tool = "do",
                       json::object more = {}) {
         more["op"] = "tools/call";
@@ -101,9 +77,6 @@ protected:
     Home home;
     std::optional<RunningHost> host_;
     std::optional<HostGuest> guest_;
-
-private:
-    int asked_ = 0;
 };
 
 std::string message_of(const json::object& answer) {
@@ -159,9 +132,10 @@ TEST_F(Faults, OneServersAreNoOtherServers) {
     EXPECT_LE(fs::file_size(lists_of("storm")), static_cast<std::uintmax_t>(seconds.count()) + 3)
         << "one a second of 10,000";
     for (const auto& each : fs::recursive_directory_iterator(home.root() / "state"))
-        if (each.path().extension() == ".log") EXPECT_LE(fs::file_size(each), kMostLogBytes) << each;
-    const auto after = size_of(host_->program().pid());
-    EXPECT_LE(after.most_memory_mib, kMostMemoryMiB);
+        if (each.path().extension() == ".log")
+            EXPECT_LE(fs::file_size(each), kMostLogBytes) << each;
+    const auto after = size_of_process(host_->program().pid());
+    EXPECT_LE(after.most_resident_kib / 1024, kMostMemoryMiB);
     EXPECT_LE(after.threads, kMostThreads);
     EXPECT_EQ(host_->end().exit_code, 0);
 }
@@ -194,13 +168,13 @@ TEST_F(Faults, AServerThatCrashesAThousandTimesCostsNothing) {
     };
     crash_until(kCrashes / 10);  // until all that is kept of it is there
     expect_good();
-    const auto before = size_of(host_->program().pid());
+    const auto before = size_of_process(host_->program().pid());
     crash_until(kCrashes);
     expect_good();
-    const auto after = size_of(host_->program().pid());
+    const auto after = size_of_process(host_->program().pid());
     EXPECT_LE(after.descriptors, before.descriptors + 4);
     EXPECT_LE(after.threads, kMostThreads);
-    EXPECT_LE(after.memory_mib, before.memory_mib + (before.memory_mib / 10) + 2);
+    EXPECT_LE(after.resident_kib, before.resident_kib + before.resident_kib / 10 + 2048);
     EXPECT_EQ(host_->end().exit_code, 0);
 }
 
@@ -213,7 +187,8 @@ TEST_F(Faults, AMachineThatSleptFindsItsServersAsTheyWere) {
     // Three intervals pass in which it could neither ask nor hear.
     ::poll(nullptr, 0, 3'000);
     host_->program().signal(SIGCONT);
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(call("good", "sleep", {{"arguments", {{"ms", 100}}}}).at("ok"), true);
+    for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(call("good", "sleep", {{"arguments", {{"ms", 100}}}}).at("ok"), true);
     EXPECT_EQ(status_of("good").at("pid"), before.at("pid"));
     EXPECT_EQ(host_->end().exit_code, 0);
 }

@@ -68,6 +68,15 @@ public:
         return send("{\"patchbay\":{\"protocol\":1,\"as\":\"" + as + "\"}}\n") &&
                line().find("\"pid\"") != std::string::npos;
     }
+    // A request of a batch, and its answer; other lines in between are dropped.
+    json::object ask(json::object request) {
+        const auto id = "ask " + std::to_string(++asked_);
+        request["id"] = id;
+        send(json::serialize(request) + "\n");
+        const auto answer = line_with("{\"id\":\"" + id + "\"");
+        EXPECT_NE(answer, "") << "no answer to " << json::serialize(request);
+        return answer.empty() ? json::object{{"ok", false}} : json::parse(answer).as_object();
+    }
     void end_input() { ::shutdown(fd_, SHUT_WR); }
     void vanish() {
         if (fd_ >= 0) ::close(std::exchange(fd_, -1));
@@ -103,6 +112,7 @@ private:
 
     int fd_;
     bool connected_ = false;
+    int asked_ = 0;
     std::string text_;
 };
 

@@ -2,12 +2,12 @@
 // the gateway is killed with calls in flight. Prints what a session costs and how long a restart takes.
 //   PATCHBAY_SESSIONS=1000 build/release/tests/stress/stress_sessions_test
 #include "integration/http_gateway.hpp"
+#include "support/process_size.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <sys/resource.h>
 
@@ -25,13 +25,6 @@ std::size_t sessions_wanted() {
 
 double ms_since(Time::time_point begin) {
     return std::chrono::duration<double, std::milli>(Time::now() - begin).count();
-}
-
-std::size_t resident_kb(pid_t pid) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("VmRSS:")) return std::strtoul(line.c_str() + 6, nullptr, 10);
-    return 0;
 }
 
 class StressSessions : public ::testing::Test {
@@ -94,7 +87,7 @@ TEST_F(StressSessions, NoneHearsWhatIsAnothers) {
         home_.add_example("shared" + std::to_string(i), {"--era", "modern"}, {{"mode", "shared"}});
     home_.add_example("own", {"--era", "legacy"});
     HttpGatewayProgram gateway(home_, {"--set", "host.stdio_sharing=true"});
-    const auto before = resident_kb(gateway.program().pid());
+    const auto before = size_of_process(gateway.program().pid()).resident_kib;
     const auto begin = Time::now();
     const auto count = sessions_wanted();
     open_sessions(gateway, count);
@@ -167,9 +160,10 @@ TEST_F(StressSessions, NoneHearsWhatIsAnothers) {
         own += got.find("logged") != std::string::npos;
     }
     EXPECT_EQ(own, std::min(count, kOwnServers));
-    std::printf("%.1f KB for each session, %.0f ms in all\n",
-                double(resident_kb(gateway.program().pid()) - before) / double(count),
-                ms_since(begin));
+    std::printf(
+        "%.1f KB for each session, %.0f ms in all\n",
+        double(size_of_process(gateway.program().pid()).resident_kib - before) / double(count),
+        ms_since(begin));
     gateway.program().signal(SIGTERM);
     EXPECT_EQ(gateway.program().finish().exit_code, 0);
     network_.clear();
@@ -180,10 +174,12 @@ TEST_F(StressSessions, NoneIsLostWhenTheGatewayIsKilledWithCallsInFlight) {
     add_network_servers(4);
     const auto count = 2 * sessions_wanted();
     std::optional<HttpGatewayProgram> gateway(std::in_place, home_);
-    const auto before = resident_kb(gateway->program().pid());
+    const auto before = size_of_process(gateway->program().pid()).resident_kib;
     open_sessions(*gateway, count);
-    std::printf("%.1f KB for each of %zu sessions\n",
-                double(resident_kb(gateway->program().pid()) - before) / double(count), count);
+    std::printf(
+        "%.1f KB for each of %zu sessions\n",
+        double(size_of_process(gateway->program().pid()).resident_kib - before) / double(count),
+        count);
     for (std::size_t i = 0; i < count; i += 10)
         ASSERT_THAT(sessions_[i].ask("logging/setLevel", {{"level", "debug"}}),
                     HasSubstr("result"));
