@@ -50,6 +50,9 @@ private:
 // The rows about remote servers.
 void measure_http(const Programs& programs, double effort, std::vector<Row>& rows);
 
+// The rows about a host that stays.
+void measure_running_host(const Programs& programs, double effort, std::vector<Row>& rows);
+
 // The rows about one server in front of others.
 void measure_gateway(const Programs& programs, double effort, std::vector<Row>& rows);
 

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 
 namespace bench {
@@ -92,27 +91,6 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
                     median(memory.ours), kNone, many ? 18.0 : 14.0});
 }
 
-// What a host that stays saves a command: beside it, and alone.
-Row measure_running_host(const Home& home, double effort) {
-    Pair once;
-    const Command call = home.command({"call", "mcp__s1__echo", "message=hello"});
-    auto alone = call;
-    alone.insert(alone.begin() + 1, "--alone");
-    Child host(home.command({"run", "--json"}));
-    host.read_line();
-    alternate(
-        repeat(51, effort), [&] { once.limit.push_back(whole_run_ms(alone)); },
-        [&] { once.ours.push_back(whole_run_ms(call)); });
-    ::kill(host.pid(), SIGTERM);
-    return {"-",
-            "one-shot call beside patchbay run (limit: alone)",
-            "ms",
-            median(once.limit),
-            median(once.ours),
-            kNone,
-            kNone};
-}
-
 void measure_start(const Programs& programs, double effort, std::vector<Row>& rows) {
     Pair version, once;
     alternate(
@@ -134,7 +112,6 @@ void measure_start(const Programs& programs, double effort, std::vector<Row>& ro
         });
     rows.push_back({"14", "one-shot call, whole process", "ms", median(once.limit),
                     median(once.ours), 3, kNone});
-    rows.push_back(measure_running_host(home, effort));
 }
 
 }  // namespace
@@ -146,24 +123,29 @@ bool Row::met() const {
     return more_is_better ? ratio() >= most_ratio : ratio() <= most_ratio;
 }
 
-std::vector<Row> measure_rows(const Programs& programs, double effort) {
+std::vector<Row> measure_rows(const Programs& programs, double effort, std::string_view only) {
     std::vector<Row> rows;
-    const auto said = [](const char* what) { std::fprintf(stderr, "measuring %s\n", what); };
-    said("latency");
-    measure_latency(programs, effort, true, rows);
-    measure_latency(programs, effort, false, rows);
-    said("throughput");
-    measure_throughput(programs, effort, false, rows);
-    measure_throughput(programs, effort, true, rows);
-    said("HTTP");
-    measure_http(programs, effort, rows);
-    said("the gateway");
-    measure_gateway(programs, effort, rows);
-    said("many servers");
-    measure_servers(programs, effort, 50, rows);
-    measure_servers(programs, effort, 1, rows);
-    said("starting");
-    measure_start(programs, effort, rows);
+    const auto measure = [&](std::string_view subject, const auto& measure_it) {
+        if (!only.empty() && subject != only) return;
+        std::fprintf(stderr, "measuring %s\n", std::string(subject).c_str());
+        measure_it();
+    };
+    measure("latency", [&] {
+        measure_latency(programs, effort, true, rows);
+        measure_latency(programs, effort, false, rows);
+    });
+    measure("throughput", [&] {
+        measure_throughput(programs, effort, false, rows);
+        measure_throughput(programs, effort, true, rows);
+    });
+    measure("http", [&] { measure_http(programs, effort, rows); });
+    measure("gateway", [&] { measure_gateway(programs, effort, rows); });
+    measure("servers", [&] {
+        measure_servers(programs, effort, 50, rows);
+        measure_servers(programs, effort, 1, rows);
+    });
+    measure("start", [&] { measure_start(programs, effort, rows); });
+    measure("run", [&] { measure_running_host(programs, effort, rows); });
     return rows;
 }
 

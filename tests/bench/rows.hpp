@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bench {
@@ -33,7 +34,8 @@ struct Row {
     bool met() const;
 };
 
-// `effort` 1.0 is the usual number of repetitions.
-std::vector<Row> measure_rows(const Programs& programs, double effort);
+// `effort` 1.0 is the usual number of repetitions. `only`: of one subject, which is what is said while it
+// is measured; none: there is no such subject.
+std::vector<Row> measure_rows(const Programs& programs, double effort, std::string_view only = {});
 
 }  // namespace bench

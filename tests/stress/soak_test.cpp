@@ -37,7 +37,8 @@ protected:
     ~Soak() override { EXPECT_EQ(nothing_left(), ""); }
 
     static std::string server(int i) { return "s" + std::to_string(i % kServers); }
-    static json::object call(const std::string& server, const std::string& tool, json::object arguments) {
+    static json::object call(const std::string& server, const std::string& tool,
+                             json::object arguments) {
         return {{"op", "tools/call"},
                 {"name", "mcp__" + server + "__" + tool},
                 {"arguments", std::move(arguments)}};
@@ -62,7 +63,8 @@ protected:
         const auto text = json::parse(
             json::value_to<std::string>(told.at("result").at("content").at(0).at("text")));
         ::kill(text.at("pid").to_number<pid_t>(), SIGKILL);
-        for (int tries = 0; guest->ask(call(server(i), "echo", {{"message", "again"}})).at("ok") != true;)
+        for (int tries = 0;
+             guest->ask(call(server(i), "echo", {{"message", "again"}})).at("ok") != true;)
             ASSERT_LT(++tries, 1'000) << server(i) << " does not come back";
     }
     void change_the_files(int i) {
@@ -74,7 +76,8 @@ protected:
     void one_turn(int i) {
         expect_answered(*guest, call(server(i), "echo", {{"message", "hello"}}));
         if (i % 20 == 1)
-            expect_answered(*guest, call(server(i), "echo", {{"message", std::string(64u << 10, 'x')}}));
+            expect_answered(*guest,
+                            call(server(i), "echo", {{"message", std::string(64u << 10, 'x')}}));
         if (i % 50 == 2) guest->ask({{"op", "status"}});
         if (i % 50 == 3) guest->ask(call("crashes", "do", {}));
         if (i % 100 == 4) give_up_a_call(i);
@@ -90,8 +93,8 @@ protected:
 };
 
 void print(const char* when, const ProcessSize& size) {
-    std::printf("%s: %zu KiB resident (%zu at most), %zu descriptors, %zu threads\n", when, size.resident_kib,
-                size.most_resident_kib, size.descriptors, size.threads);
+    std::printf("%s: %zu KiB resident (%zu at most), %zu descriptors, %zu threads\n", when,
+                size.resident_kib, size.most_resident_kib, size.descriptors, size.threads);
 }
 
 TEST_F(Soak, AHostThatStaysDoesNotGrow) {

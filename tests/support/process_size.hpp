@@ -31,7 +31,8 @@ inline ProcessSize size_of_process(pid_t pid) {
         take("Threads:", size.threads);
     }
     std::error_code failed;
-    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(folder / "fd", failed))
+    for ([[maybe_unused]] const auto& each :
+         std::filesystem::directory_iterator(folder / "fd", failed))
         ++size.descriptors;
     EXPECT_TRUE(size.resident_kib > 0 && !failed) << "process " << pid << " has no size";
     return size;
