@@ -1,4 +1,4 @@
-// The key that session ids of the gateway are sealed with: made once, kept for this user alone, so
+// The key that session ids and request states of the gateway are sealed with: made once, kept for this user alone, so
 // that a gateway which is started anew goes on with the sessions of the one before.
 //
 // Threads: [any]; blocks for the disk.

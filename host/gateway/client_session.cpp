@@ -55,6 +55,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       questions_(servers_.connections().loop(), out_),
       approvals_(servers_.config()),
       rounds_(servers_.connections().loop(),
+              RequestStates(parts.state_key, this->principal().id + "\n" + view_.key()),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
       tasks_(servers_, *this, view_, requests_, *this, parts.task_claims),
       host_tools_(servers_, *this, view_, requests_, offered_, arrival_, parts.conversations,
@@ -281,29 +282,10 @@ void ClientSession::take_answer(const protocol::Envelope& envelope) {
 bool ClientSession::resume(const ClientRequest& again, const protocol::Params& params) {
     const auto raw = protocol::raw_member(params.members, "requestState");
     if (raw.empty()) return false;
-    const auto state = core::parse_json(raw);
-    const auto number =
-        rounds_.resume(std::string(state ? core::text_of(*state).value_or("") : ""));
-    const auto* waiting = number ? requests_.find(*number) : nullptr;
-    const auto is_the_same = [&] {
-        const auto without_round = [](std::string_view members) {
-            std::string rest;
-            protocol::each_of(members, [&](const std::string& key, std::string_view value) {
-                if (key != "inputResponses" && key != "requestState")
-                    protocol::append_member(rest, key, protocol::without_spaces(value));
-                return true;
-            });
-            return rest;
-        };
-        return waiting->method == again.method &&
-               without_round(waiting->subject) == without_round(params.members);
-    };
-    if (!waiting || !is_the_same()) {
-        if (waiting) cancel(*number, "another request came with its state");
-        const auto why = number
-                             ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
-                             : number.error();
-        out_.answer(error_answer(again.id, kInvalidParams, why.message), again.route);
+    const auto number = rounds_.resume(protocol::text_of_raw(raw).value_or(""),
+                                       RequestStates::request(again.method, params.members));
+    if (!number) {
+        out_.answer(error_answer(again.id, kInvalidParams, number.error().message), again.route);
         return true;
     }
     requests_.rename(*number, again.id, again.route);
@@ -327,8 +309,9 @@ void ClientSession::go_on(RequestNumber number) {
     if (!rounds_.any(number)) return;
     const auto id = request->id;
     const auto route = request->route;
+    const auto what = RequestStates::request(request->method, request->subject);
     requests_.rename(number, {}, 0);
-    out_.answer({protocol::response(id, rounds_.begin(number))}, route);
+    out_.answer({protocol::response(id, rounds_.begin(number, what))}, route);
 }
 
 void ClientSession::notify(const std::string& server, const std::string& method,

@@ -48,6 +48,7 @@ public:
         bool modern_alone = false;
         Conversations* conversations = nullptr;  // null: the host is no agent itself
         TaskClaims* task_claims = nullptr;       // null: no other session has its connections
+        std::string state_key = {};  // of RequestStates; empty: one of this session alone
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,

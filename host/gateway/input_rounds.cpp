@@ -1,24 +1,10 @@
 #include "gateway/input_rounds.hpp"
 
-#include "core/text.hpp"
 #include "protocol/compose.hpp"
 
 #include <algorithm>
-#include <array>
-#include <random>
 
 namespace patchbay::gateway {
-
-namespace {
-
-std::string new_state() {
-    std::random_device random;
-    std::array<unsigned char, 16> bytes;
-    for (auto& byte : bytes) byte = static_cast<unsigned char>(random());
-    return core::hex(bytes);
-}
-
-}  // namespace
 
 connection::Question InputRounds::ask(RequestNumber request, const std::string& method,
                                       std::string_view params, connection::Caller::Answer answer,
@@ -45,11 +31,11 @@ void InputRounds::withdraw(RequestNumber request, const std::string& key) {
     if (found->second.empty()) open_.erase(found);
 }
 
-std::string InputRounds::begin(RequestNumber request) {
+std::string InputRounds::begin(RequestNumber request, const std::string& what) {
     std::string asked;
     for (const auto& each : open_.at(request))
         protocol::append_member(asked, each.key, each.request);
-    const auto state = new_state();
+    const auto state = seals_.make(what, loop_.time().date());
     auto limit = std::make_unique<core::Timer>(loop_);
     limit->start(kLifetime, [this, state] {
         const auto round = rounds_.extract(state);
@@ -63,15 +49,16 @@ std::string InputRounds::begin(RequestNumber request) {
            protocol::quoted(state) + "}";
 }
 
-Result<RequestNumber> InputRounds::resume(const std::string& state) {
+Result<RequestNumber> InputRounds::resume(const std::string& state, const std::string& what) {
+    if (auto why = seals_.refuses(state, what, loop_.time().date())) return std::move(*why);
     const auto round = rounds_.extract(state);
-    if (round) {
-        states_.erase(round.mapped().request);
-        return round.mapped().request;
-    }
-    return Error{ErrorCode::Invalid,
-                 "unknown requestState: it was used, it is over 10 minutes old, or the request "
-                 "that it belongs to has ended; ask again without it"};
+    if (!round)
+        return Error{
+            ErrorCode::Invalid,
+            "unknown requestState: it was used, or the request that it belongs to has ended; "
+            "ask again without it"};
+    states_.erase(round.mapped().request);
+    return round.mapped().request;
 }
 
 void InputRounds::deliver(RequestNumber request, std::string_view responses) {

@@ -40,10 +40,11 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
       loop_(parts.servers.connections().loop()),
       used_(loop_.now()),
       kept_(used_),
-      session_({parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests,
-                false, this, era == Era::Modern, parts.conversations, parts.task_claims},
-               guest_.principal, connection::Responder(parts.servers.config().client, {}),
-               parts.version) {
+      session_(
+          {parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests, false,
+           this, era == Era::Modern, parts.conversations, parts.task_claims, parts.state_key},
+          guest_.principal, connection::Responder(parts.servers.config().client, {}),
+          parts.version) {
     use_id({});
     if (era_ == Era::Modern) return;
     events_ = std::make_unique<MemoryEvents>(first_number(loop_.time()));

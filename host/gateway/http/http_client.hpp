@@ -44,6 +44,7 @@ public:
         SessionRecords& records;
         Conversations* conversations = nullptr;  // as those of a ClientSession
         TaskClaims* task_claims = nullptr;       // of all sessions of a gateway
+        std::string state_key = {};              // as that of a ClientSession
     };
     HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
                std::size_t most_requests);

@@ -24,8 +24,9 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
                     error_message(refusal.raw_id, refusal.code, refusal.message));
 }
 
-HttpClient::Parts with_claims(HttpClient::Parts parts, TaskClaims& claims) {
+HttpClient::Parts with_ours(HttpClient::Parts parts, TaskClaims& claims, const std::string& key) {
     parts.task_claims = &claims;
+    parts.state_key = key;
     return parts;
 }
 
@@ -34,7 +35,7 @@ HttpClient::Parts with_claims(HttpClient::Parts parts, TaskClaims& claims) {
 HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission,
                          Sse sse)
     : loop_(parts.servers.connections().loop()),
-      parts_(with_claims(std::move(parts), task_claims_)),
+      parts_(with_ours(std::move(parts), task_claims_, key)),
       door_(std::move(door)),
       admission_(admission),
       ids_(std::move(key)),

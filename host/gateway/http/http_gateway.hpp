@@ -32,7 +32,7 @@ public:
                                  kMostEnded = 10'000;
     static constexpr std::chrono::minutes kIdle{30};
 
-    // `key`: of session ids, a secret.
+    // `key`: of session ids and of what its clients are given with a question; a secret.
     enum class Sse { Without, With };  // the older transport beside it, at /sse
     HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission,
                 Sse sse = Sse::Without);

@@ -12,8 +12,9 @@ class HostileClients : public HttpGatewayTest {
 protected:
     // A modern call by that guest; with the state of an earlier one, and its answers.
     Exchange call_as(const std::string& guest, const std::string& state = {},
-                     json::object answers = {}) {
+                     json::object answers = {}, json::object arguments = {}) {
         auto params = kCall;
+        params["arguments"] = std::move(arguments);
         if (!state.empty()) {
             params["requestState"] = state;
             params["inputResponses"] = std::move(answers);
@@ -69,6 +70,9 @@ TEST_F(HostileClients, AStateIsOfOneGuestCountsOnceAndCannotBeMadeUp) {
     }
     for (const auto& each : servers.at("git").bodies)
         EXPECT_EQ(each.find("stolen"), std::string::npos);
+    const auto elsewhere = call_as("ada", state, answer, {{"path", "/etc"}});
+    EXPECT_THAT(body_of(elsewhere), HasSubstr("belongs to another request"));
+    EXPECT_EQ(cancelled(), 0u) << "the request that it belongs to goes on";
     // Nobody has used it up by that.
     const auto again = call_as("ada", state, {{key, {{"action", "decline"}}}});
     EXPECT_TRUE(server_was_told("decline"));
@@ -116,6 +120,16 @@ TEST_F(HostileClients, WhoNeverComesBackWithItsStateCostsNothingAfterTenMinutes)
     EXPECT_THAT(body_of(call_as("ada", state)), HasSubstr("unknown requestState"));
     // As many as may be in flight are again.
     EXPECT_EQ(gateway().streams(), 0u);
+}
+
+// It opens with the key, and says so; what waited for it went with the process.
+TEST_F(HostileClients, AStateOfTheGatewayBeforeIsKnownAndItsRequestIsNoMore) {
+    be_slow(kQuestion);
+    const auto state = asked(call_as("ada"));
+    gateway_.reset();
+    const auto refused = call_as("ada", state);
+    EXPECT_EQ(refused->status, 400u);
+    EXPECT_THAT(body_of(refused), HasSubstr("has ended; ask again without it"));
 }
 
 TEST_F(HostileClients, TheStreamOfOneSessionIsNoneOfAnothers) {
