@@ -5,33 +5,31 @@
 // What the client asks goes to the servers in its own name (Caller), and what they say meanwhile
 // comes back to it alone.
 //
-// Owns:    the requests in flight. Borrows all it is given, which must outlive it.
+// What it says of itself is ClientHandshake's, how its requests end RequestOutcomes', what it is asked
+// Inquiries', and what it may ask for Operations'; here each message finds its way to them.
+//
+// Owns:    those, and the requests in flight. Borrows all it is given, which must outlive it.
 // Threads: [loop].
 // Errors:  told to the client, as JSON-RPC errors; what makes no sense ends nothing.
 // Limits:  Parts::most_requests in flight.
 // Source:  MCP 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, server/discover.
 #pragma once
 
-#include "connection/responder.hpp"
-#include "gateway/answers.hpp"
-#include "gateway/approvals.hpp"
 #include "gateway/arrival.hpp"
 #include "gateway/client_events.hpp"
-#include "gateway/client_questions.hpp"
+#include "gateway/client_handshake.hpp"
 #include "gateway/incoming.hpp"
-#include "gateway/input_rounds.hpp"
-#include "gateway/instructions.hpp"
+#include "gateway/inquiries.hpp"
 #include "gateway/operations.hpp"
+#include "gateway/request_outcomes.hpp"
 #include "gateway/task_operations.hpp"
-#include "gateway/told_abilities.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace patchbay::gateway {
 
-class ClientSession final : public connection::Caller, Replies {
+class ClientSession final : public connection::Caller {
 public:
     struct Parts {
         connection::Callers& callers;
@@ -66,9 +64,7 @@ public:
     bool full() const { return requests_.size() >= most_requests_; }
     bool waits_by(Route route) const { return requests_.any_by(route); }  // somebody does
 
-    // What `initialize` agreed on; the revision is empty before.
-    const std::string& revision() const { return revision_; }
-    const boost::json::object& capabilities() const { return capabilities_; }
+    const ClientHandshake& handshake() const { return handshake_; }
     // It goes on where another session of that client was.
     void go_on_as(const std::string& revision, const boost::json::object& capabilities,
                   SessionWishes wishes = {});
@@ -83,16 +79,12 @@ private:
     void take_one(std::string_view message, Route from, const CarriedHead& with);
     void take_request(const Incoming& message, Route from);
     void take_notification(const protocol::Envelope& envelope, Route from);
-    void take_answer(const protocol::Envelope& envelope);
-    void refuse_meta(const Incoming& message, Route from);
+    void take_cancellation(std::string_view params, Route from);
     void begin(ClientRequest request, const protocol::Params& params);
     void initialize(const std::string& id, const protocol::Params& params, Route from);
-    std::string discovered() const;
-    bool resume(const ClientRequest& again, const protocol::Params& params);
-    void go_on(RequestNumber request);
     void cancel(RequestNumber request, const std::string& reason);
     void end_stream(RequestNumber request, const std::string& why);
-    void settle(RequestNumber request, const Outcome& outcome);
+    void on_joined(const std::string& server);
 
     // Caller
     void notify(const std::string& server, const std::string& method, std::string_view params,
@@ -101,48 +93,24 @@ private:
                                 const boost::json::object& params, Answer answer,
                                 const connection::About& about) override;
     connection::Question approve(const connection::Approvable& wanted, Decide decide) override;
-    // Replies
-    void reply(RequestNumber request, std::string raw_result) override;
-    void refuse(RequestNumber request, const Error& error) override;
-    void pass_on(RequestNumber request, Result<connection::Reply> reply) override;
-    void tell_progress(RequestNumber request, const connection::Progress& progress) override;
-
-    void on_joined(const std::string& server);
-    // By the answer to a request of the modern era; `params` and `key` as those of InputRounds.
-    connection::Question ask_in_a_round(RequestNumber request, const std::string& method,
-                                        std::string_view params, Answer answer,
-                                        const std::string& key);
-    // The user of the client, about that request to that server; nothing: it cannot be asked.
-    std::optional<connection::Question> ask_about(RequestNumber request, const std::string& server,
-                                                  const boost::json::object& form, Answer answer);
-    // The request of the modern era that a server asks something for.
-    RequestNumber asked_for(const std::string& server, const std::string& method,
-                            const boost::json::object& params);
 
     const service::Servers& servers_;
     Outward& out_;
     const View view_;
-    const connection::Responder fallback_;
-    const std::string version_;
     const std::size_t most_requests_;
-    boost::json::object capabilities_;  // of a legacy client
-    std::string raw_capabilities_;      // the same
-    std::string revision_;              // that initialize agreed on; empty: it did not come
-    const bool alone_, modern_alone_;
-    ToldAbilities abilities_;
-    Instructions instructions_;
+    const bool modern_alone_;
+    // Each borrows some of those above it.
+    const Instructions instructions_;
+    ClientHandshake handshake_;
     ClientRequests requests_;
+    RequestOutcomes outcomes_;
     Offered offered_;
     Arrival arrival_;
     ClientWishes wishes_;
     ClientEvents events_;
-    ClientQuestions questions_;
-    Approvals approvals_;
-    InputRounds rounds_;
     TaskOperations tasks_;
-    HostTools host_tools_;
+    Inquiries inquiries_;
     Operations operations_;
-    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::gateway

@@ -1,6 +1,7 @@
 // What a client may ask for, carried out: judged and routed as what everybody asks.
 //
-// Borrows all it is given. Threads: [loop].
+// Owns:    the tools of the host itself, for this client. Borrows all it is given.
+// Threads: [loop].
 // Errors:  handed to Replies, as is every outcome, once for each request that is still there.
 // Source:  MCP server/* of both eras.
 #pragma once
@@ -27,7 +28,8 @@ public:
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
-               ClientEvents& events, TaskOperations& tasks, HostTools& host_tools, Replies& replies)
+               ClientEvents& events, TaskOperations& tasks, Conversations* conversations,
+               Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
@@ -37,8 +39,8 @@ public:
           wishes_(wishes),
           events_(events),
           tasks_(tasks),
-          host_tools_(host_tools),
-          replies_(replies) {}
+          replies_(replies),
+          host_tools_(servers, caller, view, requests, offered, arrival, conversations, replies) {}
 
     // False: there is no such method in the request's era.
     bool start(RequestNumber request, const protocol::Params& params);
@@ -74,8 +76,8 @@ private:
     ClientWishes& wishes_;
     ClientEvents& events_;
     TaskOperations& tasks_;
-    HostTools& host_tools_;
     Replies& replies_;
+    HostTools host_tools_;
 };
 
 }  // namespace patchbay::gateway

@@ -58,8 +58,7 @@ std::optional<Error> RequestStates::refuses(std::string_view state, const std::s
     const auto until = take_last(payload);
     std::int64_t seconds = 0;
     std::from_chars(until.data(), until.data() + until.size(), seconds);
-    if (seconds_of(now) > seconds)
-        return unknown("it is older than " + core::duration(kLifetime));
+    if (seconds_of(now) > seconds) return unknown("it is older than " + core::duration(kLifetime));
     if (meant != core::sha256_hex(request))
         return Error{ErrorCode::Invalid, "requestState belongs to another request"};
     return {};

@@ -134,8 +134,7 @@ void measure_return(const Programs& programs, double effort, std::vector<Row>& r
         int tries = 0;
         const auto same = [&before](const json::object& status) {
             const auto* pid = status.if_contains("pid");
-            return pid && *pid == before.at("pid") &&
-                   status.at("state") == before.at("state");
+            return pid && *pid == before.at("pid") && status.at("state") == before.at("state");
         };
         while (same(host.status("s1")))
             if (++tries > kReadAgain) give_up("a killed server is not noticed");
@@ -169,8 +168,8 @@ void measure_change(const Programs& programs, double effort, std::vector<Row>& r
             if (++tries > kReadAgain) give_up("a changed file is not applied");
         taken.push_back(milliseconds_since(start));
     }
-    rows.push_back({"22", "a change of one of 100 servers is applied", "ms", kNone, median(taken),
-                    kNone, 20});
+    rows.push_back(
+        {"22", "a change of one of 100 servers is applied", "ms", kNone, median(taken), kNone, 20});
 }
 
 long switches(pid_t pid) {

@@ -80,8 +80,9 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange, Unt
     else
         session_.take(posted.message, route);
     stream.taking = false;
-    if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
-        use_id(ids_.make({session_.revision(), session_.capabilities()}, guest_key_));
+    if (id_.empty() && era_ == Era::Legacy && session_.handshake().initialized())
+        use_id(ids_.make({session_.handshake().revision(), session_.handshake().capabilities()},
+                         guest_key_));
     const bool none_owed =
         posted.kind == Posted::Kind::Other || (stream.batch && !session_.waits_by(route));
     if (stream.answers.empty() && none_owed) {
@@ -180,7 +181,7 @@ bool HttpClient::put_event(Route route, std::string message, bool may_be_dropped
 void HttpClient::begin(Route route, Stream& stream) {
     if (std::exchange(stream.begun, true)) return;
     stream.exchange->begin(stream_headers_);
-    if (events_ && session_.revision() >= kFirstThatPrimes)
+    if (events_ && session_.handshake().revision() >= kFirstThatPrimes)
         stream.exchange->write("id: " + std::to_string(route) + "-0\ndata: \n\n");
     for (auto& each : std::exchange(stream.answers, {})) put_event(route, std::move(each), false);
 }

@@ -25,7 +25,8 @@ TEST(RequestStates, CountWithTheSameKeyForTheSameClientAndRequest) {
     const auto state = states.make(kCall, kNow);
     EXPECT_NE(state, states.make(kCall, kNow));
     EXPECT_EQ(why_not(states, state), "");
-    EXPECT_EQ(why_not(RequestStates("key", "ada"), state), "") << "of a gateway that was started anew";
+    EXPECT_EQ(why_not(RequestStates("key", "ada"), state), "")
+        << "of a gateway that was started anew";
     EXPECT_THAT(why_not(RequestStates("key", "eve"), state), HasSubstr("none that was given"));
     EXPECT_THAT(why_not(RequestStates("other", "ada"), state), HasSubstr("none that was given"));
     EXPECT_THAT(why_not(RequestStates({}, "ada"), state), HasSubstr("none that was given"));
@@ -56,9 +57,9 @@ TEST(RequestStates, AreRefusedWhereverTheyAreChanged) {
 
 TEST(RequestStates, ARequestIsTheSameHoweverItIsSpacedAndWhateverItAnswers) {
     const auto first = RequestStates::request("tools/call", R"("name":"a","arguments":{"x": 1})");
-    EXPECT_EQ(first, RequestStates::request("tools/call",
-                                            R"("name" : "a","arguments":{"x":1},"requestState":"s",)"
-                                            R"("inputResponses":{"k":{}})"));
+    EXPECT_EQ(first, RequestStates::request(
+                         "tools/call", R"("name" : "a","arguments":{"x":1},"requestState":"s",)"
+                                       R"("inputResponses":{"k":{}})"));
     EXPECT_NE(first, RequestStates::request("tools/call", R"("name":"a","arguments":{"x":2})"));
     EXPECT_NE(first, RequestStates::request("prompts/get", R"("name":"a","arguments":{"x":1})"));
 }

@@ -400,7 +400,7 @@ TEST_F(SessionTest, WhatAClientMayLeaveBehindIsBounded) {
         {{"protocolVersion", "2025-11-25"},
          {"capabilities", {{"x", std::string(kMostCapabilityBytes, 'x')}}}});
     EXPECT_EQ(at(answer_to(1), "/error/code"), -32602);
-    EXPECT_EQ(session().revision(), "");
+    EXPECT_EQ(session().handshake().revision(), "");
 }
 
 TEST_F(SessionTest, WhoseTheResourcesOfAStreamAreIsAskedForAllOfThemAtOnce) {

@@ -1,0 +1,105 @@
+#include "gateway/request_outcomes.hpp"
+
+#include "gateway/request_log.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/raw_json.hpp"
+
+#include <utility>
+
+namespace patchbay::gateway {
+
+connection::Question RequestOutcomes::ask(RequestNumber number, const std::string& method,
+                                          std::string_view params,
+                                          connection::Caller::Answer answer,
+                                          const std::string& key) {
+    auto question = rounds_.ask(number, method, params, std::move(answer), key);
+    // At the end of the turn: several things may be asked.
+    loop_.defer(lifetime_.guard([this, number] { go_on(number); }));
+    return question;
+}
+
+bool RequestOutcomes::resume(const ClientRequest& again, const protocol::Params& params) {
+    const auto raw = protocol::raw_member(params.members, "requestState");
+    if (raw.empty()) return false;
+    const auto number = rounds_.resume(protocol::text_of_raw(raw).value_or(""),
+                                       RequestStates::request(again.method, params.members));
+    if (!number) {
+        out_.answer(error_answer(again.id, kInvalidParams, number.error().message), again.route);
+        return true;
+    }
+    requests_.rename(*number, again.id, again.route);
+    requests_.find(*number)->meta = again.meta;
+    // Who gets the answer may end the session.
+    const auto watch = lifetime_.watch();
+    rounds_.deliver(*number, protocol::raw_member(params.members, "inputResponses"));
+    if (!watch.expired()) go_on(*number);
+    return true;
+}
+
+// With the outcome that came meanwhile, or what is still to be asked.
+void RequestOutcomes::go_on(RequestNumber number) {
+    auto* request = requests_.find(number);
+    if (!request || request->id.empty()) return;
+    if (!request->outcome.empty()) {
+        const auto ended = requests_.take(number);
+        rounds_.end(number);
+        return out_.answer(answer_with(ended->id, {ended->outcome, {}, ended->error}),
+                           ended->route);
+    }
+    if (!rounds_.any(number)) return;
+    const auto id = request->id;
+    const auto route = request->route;
+    const auto what = RequestStates::request(request->method, request->subject);
+    requests_.rename(number, {}, 0);
+    out_.answer({protocol::response(id, rounds_.begin(number, what))}, route);
+}
+
+void RequestOutcomes::reply(RequestNumber number, std::string raw_result) {
+    if (const auto* request = requests_.find(number))
+        settle(number, result_for(request->meta.era, request->method, raw_result));
+}
+
+void RequestOutcomes::refuse(RequestNumber number, const Error& error) {
+    if (const auto* request = requests_.find(number))
+        settle(number, refusal(request->meta.era, request->as_task ? "" : request->method, error));
+}
+
+void RequestOutcomes::pass_on(RequestNumber number, Result<connection::Reply> reply) {
+    const auto* request = requests_.find(number);
+    if (!request) return;
+    if (!reply) return refuse(number, reply.error());
+    const auto era = request->meta.era;
+    settle(number, reply->error.empty() ? result_for(era, request->method, reply->result)
+                                        : error_for(era, reply->error));
+}
+
+// Once its client waits for it; until it asks again the outcome is kept.
+void RequestOutcomes::settle(RequestNumber number, const Outcome& outcome) {
+    auto& request = *requests_.find(number);
+    if (request.call == 0) log_own_answer(client_, request, outcome, loop_.now());
+    request.call = 0;
+    if (request.id.empty()) {
+        request.outcome = outcome.text();
+        request.error = outcome.error;
+        return;
+    }
+    const auto ended = requests_.take(number);
+    rounds_.end(number);
+    out_.answer(answer_with(ended->id, outcome), ended->route);
+}
+
+void RequestOutcomes::tell_progress(RequestNumber number, const connection::Progress& progress) {
+    const auto* request = requests_.find(number);
+    // One that was asked again may want to hear of none any more.
+    if (!request || request->id.empty() || request->meta.progress_token.empty()) return;
+    std::string members;
+    protocol::each_member(progress.params, [&](const std::string& key, std::string_view value) {
+        protocol::append_member(members, key,
+                                key == "progressToken" ? request->meta.progress_token : value);
+        return true;
+    });
+    out_.send_event(request->id, protocol::notification("notifications/progress", members),
+                    request->route);
+}
+
+}  // namespace patchbay::gateway
