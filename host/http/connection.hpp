@@ -1,5 +1,5 @@
-// One connection of an HTTP server: its requests, one after the other, and their answers. Internal
-// to this room. The door to Boost.Beast, which parses what comes.
+// One connection of an HTTP server: its requests, one after the other, and their answers, in time. Internal
+// to this room. What the bytes mean is RequestReader's and AnswerWriter's matter.
 //
 // Owns:    its stream. Borrows the server, which must outlive it.
 // Threads: [loop].
@@ -8,14 +8,15 @@
 
 #include "core/deadline.hpp"
 #include "core/lifetime.hpp"
+#include "http/answer_writer.hpp"
 #include "http/byte_stream.hpp"
+#include "http/request_reader.hpp"
 #include "http/server.hpp"
 
 #include <list>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace patchbay::http {
 
@@ -29,21 +30,21 @@ public:
     Connection(const Connection&) = delete;
 
     // There are too many: this one is told so, whatever it asks.
-    void refuse_all();
+    void refuse_all() { reader_.refuse_all(); }
     void stop();  // after the answer that is on its way
-    bool written() const { return out_.empty(); }
+    bool written() const { return writer_.empty(); }
 
     std::list<std::unique_ptr<Connection>>::iterator place;  // among the server's
 
 private:
     class Turn;
-    class Parser;
     enum class State { Open, LastWords, Closed };
 
     void on_events(unsigned events);
     void readable();
-    void parse();
-    bool accept_head();  // false: it was refused
+    void take_requests();
+    // False: all that are being read have become too many bytes.
+    bool count_body();
     void dispatch();
     // An answer of our own, behind which nothing more is read.
     void refuse(unsigned status, std::string_view why);
@@ -54,8 +55,7 @@ private:
     void write(std::string_view bytes);
     void end();
 
-    std::string head(unsigned status, const Headers& headers) const;
-    void put(std::string bytes);
+    void plan_flush();
     void flush();
     void written_all();
     void linger();
@@ -72,13 +72,12 @@ private:
     core::Deadline limit_;
     unsigned late_status_ = 0;  // of who is not in time; 0: it is closed without a word
     State state_ = State::Open;
-    std::unique_ptr<Parser> parser_;             // while a request is being read
-    std::string in_;                             // that no parser has taken
-    std::shared_ptr<Turn> turn_;                 // the request that is being answered
-    std::vector<std::string> out_;               // none is small but the last
-    std::size_t out_bytes_ = 0, out_begin_ = 0;  // begin: in the first of them
-    bool keep_ = true, chunked_ = true, full_ = false, ended_ = false;
-    bool flush_planned_ = false, head_only_ = false;
+    RequestReader reader_;
+    std::size_t counted_ = 0;     // bytes of the body that is being read, by the server
+    std::shared_ptr<Turn> turn_;  // the request that is being answered
+    AnswerWriter writer_;
+    bool keep_ = true, ended_ = false;  // the answer has, and may not be written yet
+    bool flush_planned_ = false;
     bool ready_ = false;  // the stream is
     core::Lifetime lifetime_;
 };
