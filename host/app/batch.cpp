@@ -23,7 +23,7 @@ Batch::Batch(Parts parts)
       in_flight_(loop_, output_, [this] { advance(); }),
       waits_(loop_, in_flight_),
       look_again_(loop_),
-      operations_(servers_, parts.caller, in_flight_, waits_) {}
+      operations_(servers_, parts.caller, in_flight_, waits_, parts.event_log) {}
 
 Batch::~Batch() {
     for (const auto& id : in_flight_.ids())
@@ -152,7 +152,10 @@ void Batch::look() {
             auto* request = in_flight_.find(id);
             if (!request) continue;
             request->over = true;
-            servers_.router().cancel(request->call, "the batch is over");
+            if (request->call == 0)  // no server's
+                in_flight_.succeed(id, "{}");
+            else
+                servers_.router().cancel(request->call, "the batch is over");
         }
     }
 }

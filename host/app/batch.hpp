@@ -37,7 +37,8 @@ public:
         LineOutput::To output;
         // Something may have changed that its owner looks at; also from inside begin() and interrupt().
         std::function<void()> changed = [] {};
-        MoreOperations* more = nullptr;  // null: none
+        MoreOperations* more = nullptr;         // null: none
+        events::EventLog* event_log = nullptr;  // null: nobody keeps them
     };
     explicit Batch(Parts parts);
     ~Batch();  // what is in flight is cancelled, without an answer

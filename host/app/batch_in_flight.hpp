@@ -11,6 +11,7 @@
 #include "router/router.hpp"
 #include "service/operation.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -50,6 +51,12 @@ public:
     // A server's answer, as it comes.
     connection::ReplyHandler relay(const std::string& id);
     connection::ProgressHandler tell_progress(const std::string& id);
+    // Events of the host, each an object, and how many were lost before.
+    struct EventHandler {
+        std::function<void(std::string_view object)> event;
+        std::function<void(std::uint64_t count)> lost;
+    };
+    EventHandler tell_event(const std::string& id);
     bool any_lacking() const { return lacking_; }
 
 private:

@@ -1,5 +1,6 @@
 #include "app/batch_operations.hpp"
 
+#include "app/event_stream.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -46,6 +47,7 @@ void BatchOperations::start(const BatchLine& line) {
     if (op == "cancel") return cancel(line);
     if (op == "wait") return wait_for(line);
     if (op == "status") return show_status(line);
+    if (op == "events") return tell_events(line);
     if (op != "request") return ask_server(line, op);
     const auto method = text_of(line.members, "method");
     if (method.empty()) return in_flight_.refuse(line, "op \"request\" needs a \"method\"");
@@ -115,7 +117,7 @@ void BatchOperations::cancel(const BatchLine& line) {
     const auto* found = in_flight_.find(target);
     if (found && found->list) {
         in_flight_.succeed(line.id, "{}");
-        return in_flight_.fail(target, {ErrorCode::Cancelled, "the list was cancelled"});
+        return in_flight_.fail(target, {ErrorCode::Cancelled, "it was cancelled"});
     }
     if (target.empty())
         return in_flight_.refuse(line, "cancel needs the \"target\" id of a request in flight");
@@ -153,6 +155,20 @@ void BatchOperations::end_hopeless_waits() {
         }
         return why;
     });
+}
+
+void BatchOperations::tell_events(const BatchLine& line) {
+    if (!event_log_)
+        return in_flight_.fail(line.id, {ErrorCode::Unsupported,
+                                         "events are told by a host that runs; `patchbay run` "
+                                         "starts one"});
+    const EventStream stream{text_of(line.members, "server"), in_flight_.tell_event(line.id)};
+    stream.tell_kept(*event_log_, core::integer_in(&line.members, "after"));
+    if (core::flag_in(&line.members, "follow") != true)
+        return in_flight_.succeed(line.id, last_event_text(*event_log_));
+    auto& request = in_flight_.add(line.id);
+    request.endless = true;
+    request.list = event_log_->follow([stream](const events::Event& event) { stream.tell(event); });
 }
 
 void BatchOperations::show_status(const BatchLine& line) {

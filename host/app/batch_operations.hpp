@@ -6,6 +6,7 @@
 
 #include "app/batch_in_flight.hpp"
 #include "app/batch_waits.hpp"
+#include "events/event_log.hpp"
 #include "service/servers.hpp"
 #include "service/things.hpp"
 
@@ -22,8 +23,12 @@ public:
 class BatchOperations {
 public:
     BatchOperations(const service::Servers& servers, connection::Caller& caller,
-                    BatchInFlight& in_flight, BatchWaits& waits)
-        : servers_(servers), caller_(caller), in_flight_(in_flight), waits_(waits) {}
+                    BatchInFlight& in_flight, BatchWaits& waits, events::EventLog* event_log)
+        : servers_(servers),
+          caller_(caller),
+          in_flight_(in_flight),
+          waits_(waits),
+          event_log_(event_log) {}
 
     // False: it cannot be started, and was answered with the reason.
     bool accepts(const BatchLine& line);
@@ -40,11 +45,13 @@ private:
     void cancel(const BatchLine& line);
     void wait_for(const BatchLine& line);
     void show_status(const BatchLine& line);
+    void tell_events(const BatchLine& line);
 
     const service::Servers& servers_;
     connection::Caller& caller_;
     BatchInFlight& in_flight_;
     BatchWaits& waits_;
+    events::EventLog* const event_log_;  // null: nobody keeps them
 };
 
 }  // namespace patchbay::app

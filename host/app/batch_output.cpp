@@ -66,4 +66,13 @@ void BatchOutput::notification(const std::string& server, const std::string& met
                                (params.empty() ? "" : ",\"params\":" + std::string(params)) + "}");
 }
 
+void BatchOutput::event(const std::string& id, std::string_view object) {
+    const auto from = "\"id\":" + id;
+    lines_.put_event(from, "{" + from + "," + std::string(object.substr(1)));
+}
+
+void BatchOutput::lost_events(const std::string& id, std::uint64_t count) {
+    lines_.put("{\"event\":\"dropped\",\"id\":" + id + ",\"count\":" + std::to_string(count) + "}");
+}
+
 }  // namespace patchbay::app

@@ -10,6 +10,7 @@
 #include "core/result.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ public:
     void progress(const std::string& id, const connection::Progress& progress);
     void notification(const std::string& server, const std::string& method,
                       std::string_view params);
+    // `object`: an event of the host, asked for by that request; so many of them are not there any more.
+    void event(const std::string& id, std::string_view object);
+    void lost_events(const std::string& id, std::uint64_t count);
     // Objects that are none of these. Once the last one is written, `relieved` is told.
     void line(std::string text) { lines_.put(std::move(text)); }
     void last_line(std::string text) {

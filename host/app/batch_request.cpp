@@ -64,6 +64,7 @@ const std::map<std::string, Taken, std::less<>>& ops() {
         {"cancel", {{"target", "reason"}}},
         {"wait", {{"method", "server", "timeout_ms"}}},
         {"status", {}},
+        {"events", {{"server", "follow", "after"}}},
         {"barrier", {}}};
     return kOps;
 }
@@ -144,7 +145,13 @@ std::string trouble_with(const json::object& request) {
     for (const char* key : {"params", "_meta"}) {
         if (!is(key, json::kind::object)) return "\"" + std::string(key) + "\" must be an object";
     }
-    if (!is("progress", json::kind::bool_)) return "\"progress\" must be true or false";
+    for (const char* key : {"progress", "follow"}) {
+        if (!is(key, json::kind::bool_))
+            return "\"" + std::string(key) + "\" must be true or false";
+    }
+    if (const auto* after = request.if_contains("after");
+        after && (!after->is_int64() || after->get_int64() < 0))
+        return "\"after\" must be the number of an event";
     return {};
 }
 

@@ -112,6 +112,7 @@ int run_command_line(int argc, char** argv) {
     add_batch_verb(app, choice);
     add_serve_verb(app, choice);
     add_run_verb(app, choice);
+    add_events_verb(app, choice);
     add_connect_verb(app, choice);
     add_config_verbs(app, choice);
     add_trust_verb(app, choice);

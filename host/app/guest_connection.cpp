@@ -99,7 +99,8 @@ void GuestConnection::begin(const Hello& hello) {
                      input_,
                      {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
                      [this] { look(); },
-                     hello.as == Guest::Person ? &*operations_ : nullptr});
+                     hello.as == Guest::Person ? &*operations_ : nullptr,
+                     desk_.host().event_log()});
     auto welcome = desk_.welcome(hello);
     welcome.guest = number_;
     batch_->output().line(to_line(welcome));

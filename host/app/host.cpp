@@ -47,6 +47,12 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
     return search;
 }
 
+std::vector<std::string> ids_of(const std::vector<registry::ChangedServer>& servers) {
+    std::vector<std::string> ids;
+    for (const auto& each : servers) ids.push_back(each.server);
+    return ids;
+}
+
 // For a host that nobody sits at.
 class NobodyThere final : public auth::Person {
     Presence presence() const override { return Presence::Nobody; }
@@ -108,7 +114,8 @@ struct Host::Impl final : connection::ServerEvents {
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
-        auto* const observer = options.observe ? options.observe(config) : nullptr;
+        if (options.keep_events) event_log.emplace(loop);
+        observer = event_log ? &*event_log : options.observe ? options.observe(config) : nullptr;
         policy.emplace(config.permissions, config.servers);
         transports.emplace(plugins, config);
         connection::Terms terms;
@@ -171,11 +178,32 @@ struct Host::Impl final : connection::ServerEvents {
                 if (each.id == server) logs->begin(server, config::to_string(each.place));
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
     }
-    void on_tools_changed(const std::string&) override {}  // they are in the catalogue
+    // They are in the catalogue.
+    void on_tools_changed(const std::string& server) override {
+        if (!observer) return;
+        const auto found = catalogue.listings().find(server);
+        if (found == catalogue.listings().end()) return;
+        observer->on_list_changed({server, "tools", found->second->tools.size(), {}, {}, {}});
+    }
+    void tell_move(const registry::Plan& plan, std::string_view cause) {
+        if (!observer) return;
+        core::ConfigurationChange change{running().number(),
+                                         cause,
+                                         {},
+                                         plan.start,
+                                         plan.stop,
+                                         ids_of(plan.restart),
+                                         ids_of(plan.adjust),
+                                         plan.widened.size(),
+                                         plan.narrowed.size()};
+        observer->on_configuration(change);
+    }
 
     // Members are built in this order and destroyed in the reverse one.
     HostOptions options;
     core::Loop loop;
+    std::optional<events::EventLog> event_log;
+    core::Observer* observer = nullptr;
     config::Loaded loaded;
     std::shared_ptr<auth::Person> person;
     auth::BrowserConsent consent;
@@ -256,12 +284,25 @@ std::shared_ptr<const registry::Snapshot> Host::read_snapshot() const {
     return registry::snapshot_of(std::move(read.config));
 }
 
-Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wanted) {
-    return impl_->running().apply(std::move(wanted));
+Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wanted,
+                                   std::string_view cause) {
+    auto plan = impl_->running().apply(std::move(wanted));
+    if (plan) impl_->tell_move(*plan, cause);
+    return plan;
 }
 
 Result<registry::Plan> Host::rollback() {
-    return impl_->running().rollback();
+    auto plan = impl_->running().rollback();
+    if (plan) impl_->tell_move(*plan, "rollback");
+    return plan;
+}
+
+std::uint64_t Host::configuration_number() const {
+    return impl_->snapshots ? impl_->snapshots->number() : 1;
+}
+
+events::EventLog* Host::event_log() {
+    return impl_->event_log ? &*impl_->event_log : nullptr;
 }
 
 connection::Callers& Host::callers() {

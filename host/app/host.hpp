@@ -11,15 +11,18 @@
 #include "connection/connection_pool.hpp"
 #include "core/loop.hpp"
 #include "core/observer.hpp"
+#include "events/event_log.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "registry/plan.hpp"
 #include "router/router.hpp"
 #include "service/servers.hpp"
 #include "service/trust_file.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::app {
@@ -37,6 +40,7 @@ struct HostOptions {
     // Asked once, when the configuration is read: who counts, and outlives the host; null: nobody.
     using Observe = std::function<core::Observer*(const config::Config&)>;
     Observe observe = {};
+    bool keep_events = false;  // event_log() has them; who observes then hears of nothing
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay
@@ -62,10 +66,14 @@ public:
     std::shared_ptr<const registry::Snapshot> snapshot();
     std::shared_ptr<const registry::Snapshot> read_snapshot() const;
     // Moves to `wanted` and tells what that did; calls in flight end under what they began with.
-    // Invalid, and nothing has changed: its configuration may not run at all (Config::stop).
-    Result<registry::Plan> apply(std::shared_ptr<const registry::Snapshot> wanted);
+    // Invalid, and nothing has changed: its configuration may not run at all (Config::stop). `cause`: as events
+    // have it.
+    Result<registry::Plan> apply(std::shared_ptr<const registry::Snapshot> wanted,
+                                 std::string_view cause = "apply");
     // Moves to the one before; NotFound: there is none.
     Result<registry::Plan> rollback();
+    std::uint64_t configuration_number() const;  // of what it runs by; the first is 1
+    events::EventLog* event_log();               // null: none are kept
 
     // Whoever asks for something is one of these: a LocalCaller, or a Caller of the embedder's own.
     connection::Callers& callers();

@@ -69,12 +69,17 @@ void Reload::read_again() {
     }
     if (digest == kept_digest_) return;
     if (auto why = why_not(*read); !why.empty()) {
-        say_("the configuration is not changed: " + why);
-        kept_ = std::move(why);
-        kept_digest_ = std::move(digest);
-        return;
+        return keep(std::move(why), std::move(digest));
     }
     move_to(read, digest);
+}
+
+void Reload::keep(std::string why, std::string digest) {
+    say_("the configuration is not changed: " + why);
+    kept_ = std::move(why);
+    kept_digest_ = std::move(digest);
+    if (auto* const log = host_.event_log())
+        log->on_configuration({host_.configuration_number(), "files", kept_, {}, {}, {}, {}, 0, 0});
 }
 
 // What is wrong that was not wrong before. A broken enterprise file denies everything at once.
@@ -88,12 +93,8 @@ std::string Reload::why_not(const registry::Snapshot& read) const {
 }
 
 void Reload::move_to(const Snapshot& read, const std::string& digest) {
-    const auto plan = switch_.move_to(read);
-    if (!plan) {
-        kept_ = plan.error().message;
-        kept_digest_ = digest;
-        return say_("the configuration is not changed: " + kept_);
-    }
+    const auto plan = switch_.move_to(read, "files");
+    if (!plan) return keep(plan.error().message, digest);
     now_ = read;
     kept_.clear();
     kept_digest_.clear();

@@ -45,6 +45,7 @@ private:
 
     std::string why_not(const registry::Snapshot& read) const;
     void move_to(const Snapshot& read, const std::string& digest);
+    void keep(std::string why, std::string digest);
 
     Host& host_;
     ServerSwitch& switch_;

@@ -35,6 +35,7 @@ registry::Plan RunningSnapshot::move_to(Pointer wanted) {
     config_ = wanted->config;
     policy_ = policy::Policy(config_.permissions, config_.servers);
     before_ = std::exchange(now_, wanted);
+    ++number_;
     // Last: whoever hears of what that ends may move on from here.
     connections_.apply(wanted->specs);
     return planned;

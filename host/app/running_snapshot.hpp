@@ -11,6 +11,7 @@
 #include "policy/policy.hpp"
 #include "registry/plan.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace patchbay::app {
@@ -24,6 +25,7 @@ public:
                     connection::ConnectionPool& connections);
 
     const Pointer& now() const { return now_; }
+    std::uint64_t number() const { return number_; }  // counts the moves; the first one is 1
     // Tools as the servers have listed them.
     registry::Plan plan(const registry::Snapshot& wanted) const;
     Result<registry::Plan> apply(Pointer wanted);
@@ -36,6 +38,7 @@ private:
     policy::Policy& policy_;
     connection::ConnectionPool& connections_;
     Pointer now_, before_;
+    std::uint64_t number_ = 1;
 };
 
 }  // namespace patchbay::app

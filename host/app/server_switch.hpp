@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace patchbay::app {
 
@@ -20,11 +21,12 @@ public:
 
     Result<void> stop(const std::string& server);   // with the last call that it has in flight
     Result<void> start(const std::string& server);  // it may be used again; nothing is connected
-    // What the files say by now takes the place of what they said.
-    Result<registry::Plan> move_to(std::shared_ptr<const registry::Snapshot> said);
+    // What the files say by now takes the place of what they said. `cause`: as events have it.
+    Result<registry::Plan> move_to(std::shared_ptr<const registry::Snapshot> said,
+                                   std::string_view cause);
 
 private:
-    Result<registry::Plan> apply();
+    Result<registry::Plan> apply(std::string_view cause);
 
     Host& host_;
     std::shared_ptr<const registry::Snapshot> said_;

@@ -8,6 +8,7 @@
 #include "app/service_manager.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "core/lifetime.hpp"
 #include "service/statuses.hpp"
 
 #include <boost/json.hpp>
@@ -80,7 +81,27 @@ private:
             if (!server.lazy && session_.servers().has(server.id) &&
                 std::find(servers.begin(), servers.end(), server.id) != servers.end())
                 eager.push_back(server.id);
-        if (!eager.empty()) session_.host().connections().connect(session_.caller(), eager, [] {});
+        auto startup = lifetime_.guard([this, eager] { tell_startup(eager); });
+        if (eager.empty() && !first_) return;
+        first_ = false;
+        if (eager.empty()) return startup();  // to connect none would mean all
+        session_.host().connections().connect(session_.caller(), eager, startup);
+    }
+
+    void tell_startup(const std::vector<std::string>& servers) {
+        std::vector<std::string> ready;
+        std::vector<events::EventLog::Failed> failed;
+        for (const auto& status : session_.servers().statuses()) {
+            const bool meant =
+                std::find(servers.begin(), servers.end(), status.id) != servers.end();
+            // Of what its entry in a file says nothing was to be brought up.
+            const bool broken = status.transport.empty() && !status.last_error.empty();
+            if (meant && status.state == connection::State::Ready)
+                ready.push_back(status.id);
+            else if (meant || broken)
+                failed.emplace_back(status.id, status.last_error);
+        }
+        session_.host().event_log()->tell_startup(ready, failed);
     }
 
     // Of a terminal that is gone it is its end, as of any program there; else it asks for the files.
@@ -123,7 +144,8 @@ private:
     Reload reload_;
     Guests guests_;
     core::Timer patience_, log_time_;
-    bool draining_ = false;
+    bool draining_ = false, first_ = true;
+    core::Lifetime lifetime_;
 };
 
 void print_ready(int pid, const std::string& socket, const GlobalOptions& global) {

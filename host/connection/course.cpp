@@ -51,8 +51,13 @@ void Course::pass(const Event& event) {
     event(supervisor_);
     if (supervisor_.shown() == before) return;
     context_.events.on_state(name_.id(), supervisor_.shown());
-    if (context_.observer)
-        context_.observer->on_server_state(name_.id(), name_of(supervisor_.shown()));
+    if (!context_.observer) return;
+    const auto state = supervisor_.shown();
+    const bool in_trouble = state == State::Reconnecting || state == State::Failed ||
+                            state == State::Error || state == State::AuthRequired;
+    context_.observer->on_server_state(
+        name_.id(), name_of(state),
+        in_trouble ? std::string_view(shown_.last_error) : std::string_view());
 }
 
 void Course::ready() {

@@ -1,5 +1,6 @@
-// Who hears of what a host does, to count it: told by the rooms in which it happens, joined by app. Where
-// nobody listens the pointer to it is null, and a call costs one comparison.
+// Who hears of what a host does, to count it or to tell of it: told by the rooms in which it happens, joined by
+// app. Where nobody listens the pointer to it is null, and a call costs one comparison. Neither arguments nor answers
+// are told, nor anything that is a secret but what stands in an error's message: who passes that on masks it.
 //
 // Threads: [loop]. What is handed over is good within the call. Errors: none; nobody who is told may
 //          throw, or call back into who tells.
@@ -7,9 +8,22 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::core {
+
+// A tool that is called. Of each there is one EndedRequest later, by the same number.
+struct BegunCall {
+    std::uint64_t number = 0;  // of the router's requests
+    std::string_view who;      // the principal
+    std::string_view name;     // public
+    std::string_view server;   // whose it will be, as far as that is certain; else empty
+    std::string_view tool;     // as its server calls it; empty likewise
+};
 
 // What was asked of a server, by whatever face, once it has its outcome.
 struct EndedRequest {
@@ -21,16 +35,52 @@ struct EndedRequest {
     std::string_view outcome;
     std::chrono::nanoseconds duration{0};
     std::size_t bytes_to_server = 0, bytes_from_server = 0;  // params and answer; 0: there was none
+    std::uint64_t number = 0;                                // of the router's requests
+    std::string_view name = {};     // of tools/call, public, as it was asked for
+    std::string_view trouble = {};  // what the error says; empty: it was answered
+};
+
+// A rule wants a person's word for a request.
+struct ApprovalStep {
+    std::uint64_t number = 0;  // of the router's requests
+    std::string_view server, method;
+    std::string_view name;  // public, of a tool; of a server as a whole the prefix of its tools
+    std::string_view step;  // "asked", then "given", "refused" or "nobody_there"
+};
+
+// A server lists something else than it did.
+struct ListChange {
+    std::string_view server;
+    std::string_view list;             // "tools", ...
+    std::optional<std::size_t> count;  // of what it lists now; none: that is not known
+    // By name; all empty where what it listed before is not known.
+    std::vector<std::string> added, removed, changed;
+};
+
+// The host runs by another configuration, or was given one and keeps what it had.
+struct ConfigurationChange {
+    std::uint64_t number = 0;  // of what it runs by from now on; the first one is 1
+    std::string_view cause;    // "files", "apply", "rollback", "turn"
+    std::string_view refused;  // why it keeps what it had; empty: it does not
+    std::vector<std::string> start, stop, restart, adjust;  // servers
+    std::size_t widened = 0, narrowed = 0;                  // rules
 };
 
 class Observer {
 public:
     virtual void on_request_ended(const EndedRequest& request) = 0;
-    // `state`: its word, of one of the server's connections.
-    virtual void on_server_state(std::string_view server, std::string_view state) = 0;
+    // `state`: its word, of one of the server's connections; `trouble`: what failed last, empty where it is of
+    // use.
+    virtual void on_server_state(std::string_view server, std::string_view state,
+                                 std::string_view trouble) = 0;
     // It was ready, was lost and is brought up again.
     virtual void on_server_restart(std::string_view server) = 0;
     virtual void on_http_answer(unsigned status) = 0;
+    // Who only counts need not hear of these.
+    virtual void on_call_begun(const BegunCall&) {}
+    virtual void on_approval(const ApprovalStep&) {}
+    virtual void on_list_changed(const ListChange&) {}
+    virtual void on_configuration(const ConfigurationChange&) {}
 
 protected:
     ~Observer() = default;

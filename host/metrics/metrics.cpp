@@ -106,7 +106,7 @@ void Metrics::on_request_ended(const core::EndedRequest& request) {
         ++counted.within[static_cast<std::size_t>(bucket - kBuckets.begin())];
 }
 
-void Metrics::on_server_state(std::string_view id, std::string_view state) {
+void Metrics::on_server_state(std::string_view id, std::string_view state, std::string_view) {
     ++server(id).states[std::string(state)];
 }
 

@@ -25,7 +25,7 @@ CallId Flights::begin(const connection::Caller& caller, std::string_view method,
     auto& flight = flights_[id];
     flight.caller = caller.number();
     flight.handler = std::move(handler);
-    flight.record = recorder_.begin(caller, method, name, server);
+    flight.record = recorder_.begin(id, caller, method, name, server);
     return id;
 }
 
@@ -38,6 +38,19 @@ void Flights::identify(CallId id, const std::string& public_name, const std::str
     record.name = public_name;
     record.server = server;
     record.tool = tool;
+}
+
+void Flights::announce(CallId id, std::string_view server, std::string_view tool) {
+    const auto found = flights_.find(id);
+    if (found != flights_.end() && found->second.record)
+        recorder_.announce(*found->second.record, server, tool);
+}
+
+void Flights::tell_approval(CallId id, std::string_view server, std::string_view name,
+                            std::string_view step) {
+    const auto found = flights_.find(id);
+    if (found != flights_.end() && found->second.record)
+        recorder_.approval(*found->second.record, server, name, step);
 }
 
 connection::CallerNumber Flights::caller_of(CallId id) const {

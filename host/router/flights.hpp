@@ -39,6 +39,12 @@ public:
     // It is about that tool of that server.
     void identify(CallId id, const std::string& public_name, const std::string& server,
                   const std::string& tool);
+    bool are_recorded() const { return recorder_.wanted(); }
+    // Of a call: it is told that it has begun; whose it will be, as far as that is certain.
+    void announce(CallId id, std::string_view server, std::string_view tool);
+    // `name`: what a person is asked about.
+    void tell_approval(CallId id, std::string_view server, std::string_view name,
+                       std::string_view step);
     // Who asked; 0: it has ended.
     connection::CallerNumber caller_of(CallId id) const;
     std::size_t size() const { return flights_.size(); }

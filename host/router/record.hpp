@@ -1,5 +1,5 @@
-// What is told of a request when it has ended: to whoever counts, and on a line of the log. Of its
-// arguments and its answer nothing but their length. Internal to this room.
+// What is told of a request: of a call that it has begun, of everything that it has ended, to whoever counts or
+// tells, and on a line of the log. Of its arguments and its answer nothing but their length. Internal to this room.
 //
 // Threads: [loop]. Errors: none.
 #pragma once
@@ -14,12 +14,14 @@
 namespace patchbay::router {
 
 struct Record {
-    std::string who;  // for the log; empty where it has no such line
+    std::uint64_t number = 0;  // of the request
+    std::string who;
     std::string method;
     std::string name{};            // public, of a tool; as it was asked for
     std::string server{}, tool{};  // as those of core::EndedRequest
     core::Clock::time_point begun{};
     std::size_t bytes_to_server = 0;
+    bool announced = false;  // it was told that it has begun
 };
 
 class Recorder {
@@ -29,15 +31,26 @@ public:
     // Whether anybody would read it.
     bool wanted() const;
     // Null: nobody would.
-    std::unique_ptr<Record> begin(const connection::Caller& caller, std::string_view method,
-                                  std::string_view name, std::string_view server) const;
-    void end(const Record& record, const Result<connection::Reply>& outcome) const;
+    std::unique_ptr<Record> begin(std::uint64_t number, const connection::Caller& caller,
+                                  std::string_view method, std::string_view name,
+                                  std::string_view server) const;
+    // Of a call, once: whose it will be, as far as that is certain.
+    void announce(Record& record, std::string_view server, std::string_view tool) const;
+    // `step`: of core::ApprovalStep.
+    void approval(const Record& record, std::string_view server, std::string_view name,
+                  std::string_view step) const;
+    void end(Record& record, const Result<connection::Reply>& outcome) const;
     // Its caller has gone: there is nobody left to have an outcome.
-    void drop(const Record& record) const;
+    void drop(Record& record) const;
 
 private:
-    void tell(const Record& record, std::string_view outcome, std::size_t bytes,
-              std::int64_t code) const;
+    struct Outcome {
+        std::string_view word;  // of core::EndedRequest
+        std::size_t bytes = 0;
+        std::int64_t code = 0;  // of the server's error
+        std::string_view trouble = {};
+    };
+    void tell(Record& record, const Outcome& outcome) const;
 
     const core::Loop& loop_;
     core::Observer* const observer_;

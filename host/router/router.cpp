@@ -22,6 +22,11 @@ using connection::State;
 
 namespace {
 
+const char* step_of(Approval approval) {
+    if (approval == Approval::Given) return "given";
+    return approval == Approval::NobodyThere ? "nobody_there" : "refused";
+}
+
 // What stands for the server as a whole where a tool has its public name.
 std::string prefix_of(const std::string& server) {
     return "mcp__" + server + "__";
@@ -71,11 +76,13 @@ struct Router::Impl final : connection::CallersWatcher {
         if (kept.expired()) return;
         Approvable meant = wanted;
         meant.arguments.clear();  // which are kept already
+        flights.tell_approval(id, meant.server, meant.public_name, "asked");
         const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
                              meant = std::move(meant), then](Approval approval) {
             const auto awaited = kept.lock();
             if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
             if (awaited->asked.timeout.count() == 0) flights.unbound(id);
+            flights.tell_approval(id, meant.server, meant.public_name, step_of(approval));
             auto* asker = caller_of(id);
             if (!asker) return;
             if (approval == Approval::Given) {
@@ -115,6 +122,14 @@ struct Router::Impl final : connection::CallersWatcher {
         auto reason = policy.certain_denial(caller.principal().trust, server, name, tool);
         if (!reason) return {};
         return Error{ErrorCode::Denied, std::move(*reason)};
+    }
+
+    // That of a name which nobody has listed yet is certain where one server alone may have it.
+    void announce(CallId id, const Entry* known, const std::string& name) {
+        if (known) return flights.announce(id, known->server, known->tool->name);
+        if (!flights.are_recorded()) return;
+        const auto servers = protocol::servers_for(name, pool.ids());
+        flights.announce(id, servers.size() == 1 ? servers.front() : "", "");
     }
 
     void send_call(CallId id, const Entry& entry, Call& call) {
@@ -181,6 +196,7 @@ struct Router::Impl final : connection::CallersWatcher {
         auto& call = read->call;
         const auto* known = finder.index().find_raw(request.server, tool);
         const auto name = finder.index().public_name(request.server, tool);
+        flights.announce(id, request.server, tool);
         if (auto hidden = finder.not_shown(caller, name))
             return flights.end_soon(id, std::move(*hidden));
         if (!up(known, caller)) {
@@ -388,6 +404,7 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     }
     const auto* known = impl_->finder.index().find(call.name);
     if (known) impl_->flights.identify(id, known->public_name, known->server, known->tool->name);
+    impl_->announce(id, known, call.name);
     if (auto* owner = Impl::up(known, caller)) {
         impl_->send_call(id, caller, *known, *owner, call);
         return id;

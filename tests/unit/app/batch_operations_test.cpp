@@ -28,7 +28,7 @@ protected:
     void start(const std::string& id, const std::string& members) {
         const auto& text = texts.emplace_back("{\"id\":" + id + "," + members + "}");
         const auto& value = values.emplace_back(json::parse(text));
-        if (!operations) operations.emplace(known(), caller, in_flight, waits);
+        if (!operations) operations.emplace(known(), caller, in_flight, waits, nullptr);
         const BatchLine line{id, value.as_object(), text, texts.size()};
         in_flight.add(id);
         if (operations->accepts(line)) operations->start(line);

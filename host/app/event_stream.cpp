@@ -1,0 +1,24 @@
+#include "app/event_stream.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+
+void EventStream::tell_kept(const events::EventLog& log, std::optional<std::int64_t> after) const {
+    const auto& kept = log.kept();
+    const auto behind = after ? static_cast<std::uint64_t>(std::max<std::int64_t>(*after, 0)) : 0;
+    const auto first = kept.empty() ? log.last() + 1 : kept.front().number;
+    if (after && first > behind + 1) handler.lost(first - behind - 1);
+    for (const auto& event : kept)
+        if (event.number > behind) tell(event);
+}
+
+void EventStream::tell(const events::Event& event) const {
+    if (server.empty() || event.server == server) handler.event(event.text);
+}
+
+std::string last_event_text(const events::EventLog& log) {
+    return "{\"last\":" + std::to_string(log.last()) + "}";
+}
+
+}  // namespace patchbay::app
