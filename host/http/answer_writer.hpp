@@ -46,8 +46,8 @@ public:
 private:
     void put(std::string bytes);
 
-    std::vector<std::string> out_;            // none is small but the last
-    std::size_t bytes_ = 0, begin_ = 0;       // begin: in the first of them
+    std::vector<std::string> out_;       // none is small but the last
+    std::size_t bytes_ = 0, begin_ = 0;  // begin: in the first of them
     bool chunked_ = true, head_only_ = false;
 };
 

@@ -54,9 +54,9 @@ public:
 
     std::size_t body_bytes() const;  // read so far
     // Of the request that was begun last.
-    bool head_only() const { return head_only_; }    // HEAD: an answer has no body
-    bool chunked() const { return version_ == 11; }  // an answer may be
-    bool keeps_alive() const { return keeps_alive_; }  // once it is taken
+    bool head_only() const { return head_only_; }          // HEAD: an answer has no body
+    bool chunked() const { return version_ == 11; }        // an answer may be
+    bool keeps_alive() const { return keeps_alive_; }      // once it is taken
     bool waits_to_send() const { return waits_to_send_; }  // its body, for a 100 Continue
 
 private:

@@ -1,7 +1,6 @@
 #include "exchange.hpp"
 
 #include "ascii.hpp"
-#include "listener.hpp"
 #include "net/methods.hpp"
 #include "net/redirect.hpp"
 #include "net/rpc_body.hpp"
@@ -237,7 +236,7 @@ void Exchange::end(const net::Trouble* trouble) {
     if (refusal_) return inquire();
     if (method_ == "notifications/initialized") {
         transport_.protocol_ = protocol_;
-        transport_.listen({});
+        transport_.stream_.open();
     }
     conclude_stream();
 }

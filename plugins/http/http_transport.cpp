@@ -1,7 +1,6 @@
 #include "http_transport.hpp"
 
 #include "exchange.hpp"
-#include "listener.hpp"
 
 #include <utility>
 
@@ -9,7 +8,6 @@ namespace patchbay::http {
 namespace {
 
 constexpr std::chrono::seconds kFarewellPatience{2};
-constexpr std::chrono::milliseconds kHold{500};
 constexpr std::chrono::seconds kLinger{1};  // an answered stream that the server does not end
 
 using Turn = transport::ChannelCore::Turn;
@@ -63,7 +61,7 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
     if (closing_ || core_.over()) return PATCHBAY_E_CLOSED;
     const auto method = sdk::view(message.method);
     if (method == "initialize") session_started({});
-    if (method == "notifications/initialized" && !hold_.running()) holding_ = hold_.start(kHold);
+    if (method == "notifications/initialized") held_.begin();
     std::shared_ptr<Exchange> exchange;
     try {
         exchange = std::make_shared<Exchange>(*this, message, std::move(body));
@@ -73,18 +71,15 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
         return PATCHBAY_OK;
     }
     exchanges_.emplace(message.exchange, exchange);
-    if (holding_ && method == "tools/call") {
-        held_bytes_ += exchange->request.body.size();
-        held_.push_back(std::move(exchange));
-    } else {
+    if (held_.holding() && method == "tools/call")
+        held_.add(std::move(exchange));
+    else
         engine_.start(std::move(exchange));
-    }
     return crowded() ? PATCHBAY_PAUSE : PATCHBAY_OK;
 }
 
 bool HttpTransport::crowded() {
-    crowded_ = engine_.crowded() || held_.size() > net::Admission::kQueued ||
-               held_bytes_ > net::Admission::kQueuedBytes || crowded_;
+    crowded_ = engine_.crowded() || held_.crowded() || crowded_;
     return crowded_;
 }
 
@@ -125,7 +120,7 @@ void HttpTransport::end_settled() {
 void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
     const Turn turn(core_);
     credentials_.replace(credentials, count);
-    if (std::exchange(listen_challenged_, false)) listen(listen_pace_.pause({}));
+    stream_.credentials_changed();
 }
 
 bool HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
@@ -136,27 +131,12 @@ bool HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
 
 void HttpTransport::session_started(std::string id) {
     session_ = std::move(id);
-    last_event_.clear();
-    listen_retry_.succeeded();
-    listened_ = false;
-    if (const auto old = std::exchange(listener_, nullptr)) old->blow();
+    stream_.restart();
     release_held();
 }
 
-void HttpTransport::listen(std::chrono::milliseconds delay) {
-    if (closing_ || listener_) return;
-    listener_ = std::make_shared<Listener>(*this);
-    if (delay.count() > 0)
-        engine_.start_after(delay, listener_);
-    else
-        engine_.start(listener_);
-}
-
 void HttpTransport::release_held() {
-    holding_ = false;
-    held_bytes_ = 0;
-    for (auto& exchange : std::exchange(held_, {}))
-        if (!exchange->over()) engine_.start(std::move(exchange));
+    held_.release();
     if (!engine_.crowded()) engine_has_room();
 }
 
@@ -190,8 +170,8 @@ void HttpTransport::conclude_all(patchbay_status code, const std::string& text) 
     std::vector<std::shared_ptr<Exchange>> left;
     for (const auto& [id, exchange] : exchanges_) left.push_back(exchange);
     for (const auto& exchange : left) exchange->end_early(code, text);
-    held_.clear();
-    if (const auto listener = std::exchange(listener_, nullptr)) listener->blow();
+    held_.drop();
+    stream_.close();
 }
 
 // Somebody may have waited for what was not told: nobody waits on this channel any longer.
@@ -216,8 +196,8 @@ void HttpTransport::finish(patchbay_status code, std::string text) {
         auto& transport = *static_cast<HttpTransport*>(self);
         transport.core_.enter("the end of a channel", [&transport] {
             transport.core_.arrived();
-            for (auto* timer : {&transport.patience_, &transport.linger_, &transport.hold_})
-                timer->stop();
+            for (auto* timer : {&transport.patience_, &transport.linger_}) timer->stop();
+            transport.held_.stop();
             transport.engine_.stop();
         });
     }));

@@ -12,13 +12,12 @@
 // Follows: MCP basic/transports of those revisions.
 #pragma once
 
+#include "held_calls.hpp"
 #include "net/credentials.hpp"
 #include "net/engine.hpp"
-#include "net/pace.hpp"
-#include "retry.hpp"
+#include "session_stream.hpp"
 #include "timer.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -42,7 +41,7 @@ private:
     friend class Exchange;
     friend class Inquiry;
     friend class Resumption;
-    friend class Listener;
+    friend class SessionStream;
     friend class Farewell;
 
     HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint);
@@ -54,7 +53,6 @@ private:
     // False: the host wants no more for now.
     bool deliver(std::uint64_t exchange, std::string&& message);
     void session_started(std::string id);
-    void listen(std::chrono::milliseconds delay);
     // The first GET of a session has its answer, or has had time enough for one.
     void release_held();
     void say_farewell();
@@ -74,22 +72,12 @@ private:
     net::Credentials credentials_;
     std::unordered_map<std::uint64_t, std::shared_ptr<class Exchange>> exchanges_;
     std::string session_, protocol_;
-    std::shared_ptr<class Listener> listener_;
-    std::string last_event_;     // of the GET stream
-    long listen_retry_ms_ = -1;  // what the server asked for
-    transport::Retry listen_retry_{std::chrono::milliseconds{1000}, std::chrono::seconds{30}};
-    net::Pace listen_pace_;
-    // Calls that wait for the GET stream: what a server asks back during a call may come there, and
-    // is lost when nobody listens yet.
-    std::vector<std::shared_ptr<class Exchange>> held_;
-    std::size_t held_bytes_ = 0;
-    bool holding_ = false;
-    bool crowded_ = false;   // PAUSE was answered to a send, and writable has not followed
-    bool listened_ = false;  // the GET stream of this session was open once
-    bool listen_challenged_ = false, closing_ = false, troubled_ = false;
+    SessionStream stream_{*this};
+    HeldCalls held_{core_, engine_, [this] { release_held(); }};
+    bool crowded_ = false;  // PAUSE was answered to a send, and writable has not followed
+    bool closing_ = false, troubled_ = false;
     transport::Timer patience_{core_, [this] { finish(); }};
     transport::Timer linger_{core_, [this] { end_settled(); }};
-    transport::Timer hold_{core_, [this] { release_held(); }};
 };
 
 }  // namespace patchbay::http

@@ -15,8 +15,7 @@ using ::testing::ElementsAre;
 using Step = RequestReader::Step;
 
 constexpr std::string_view kGet = "GET /mcp HTTP/1.1\r\nHost: h\r\n\r\n";
-constexpr std::string_view kPost =
-    "POST /mcp HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody";
+constexpr std::string_view kPost = "POST /mcp HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody";
 
 class RequestReaderTest : public ::testing::Test {
 protected:
