@@ -5,10 +5,7 @@
 #include "app/own_host.hpp"
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
-#include "core/text.hpp"
-#include "core/timer.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +17,6 @@ namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
 constexpr std::chrono::milliseconds kHurriedGrace{300};
-constexpr std::size_t kMostOfOneFile = 50;  // diagnostics told; each file hides its own alone
 
 }  // namespace
 
@@ -40,16 +36,6 @@ HostOptions host_options(const GlobalOptions& global) {
     options.long_lived = false;
     options.quiet = global.quiet && global.log_level.empty();
     return options;
-}
-
-bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet) {
-    bool errors = false;
-    for (const auto& diagnostic : diagnostics) {
-        const bool error = diagnostic.severity == config::Severity::Error;
-        errors = errors || error;
-        if (error || !quiet) say(config::to_string(diagnostic));
-    }
-    return errors;
 }
 
 // What led to it was a diagnostic too, so that one is not told twice.
@@ -106,6 +92,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
         connection::Responder(host_->config().client,
                               life == Life::Shared ? connection::AskPerson() : ask));
     asker->use(host_->loop());
+    troubles_.emplace(servers(), global.quiet);
     ask_own();
 }
 
@@ -179,54 +166,6 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     return reached;
 }
 
-bool Session::wait_for(const std::string& server, const std::function<bool()>& done) {
-    core::Timer silence(host_->loop());
-    silence.start(kPatienceWithOne, [&] { say_waiting_for(silent_of({server})); });
-    return wait(done);
-}
-
-void Session::tell_troubles() {
-    tell(host_->config().diagnostics);
-}
-
-void Session::tell(std::vector<config::Diagnostic> diagnostics) {
-    std::map<std::string, std::size_t> left_out;
-    std::erase_if(diagnostics, [&](const config::Diagnostic& each) {
-        const bool warning = each.severity == config::Severity::Warning;
-        if ((warning && global_.quiet) || !told_.insert(config::to_string(each)).second)
-            return true;
-        const bool fits = ++told_of_[each.place.file] <= kMostOfOneFile;
-        if (!fits) ++left_out[each.place.file];
-        return !fits;
-    });
-    print_diagnostics(diagnostics, global_.quiet);
-    for (const auto& [file, count] : left_out)
-        say(file + ": " + std::to_string(count) +
-            " more errors and warnings; `patchbay config check` tells them all");
-}
-
-void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {
-    auto told = host_->config().diagnostics;
-    const auto is_asked_for = [&](const std::string& id) {
-        return std::find(servers.begin(), servers.end(), id) != servers.end();
-    };
-    std::erase_if(told, [&](const config::Diagnostic& each) {
-        if (each.server.empty())
-            return each.severity == config::Severity::Warning &&
-                   each.place.scope != config::Scope::Session;
-        // Of one that is not in force the verb ends with why, and not with what was said in vain.
-        const bool in_vain = each.severity == config::Severity::Warning &&
-                             each.place.scope == config::Scope::Session;
-        const auto is_told_of = [&](const std::string& id) {
-            return is_asked_for(id) &&
-                   (entries == Entries::All || in_vain || host_->servers().has(id));
-        };
-        return !is_told_of(each.server) &&
-               std::none_of(each.near.begin(), each.near.end(), is_told_of);
-    });
-    tell(std::move(told));
-}
-
 int Session::report_no_server(const std::string& server) const {
     return report_missing(servers().no_such_server(server));
 }
@@ -234,77 +173,6 @@ int Session::report_no_server(const std::string& server) const {
 int Session::report_missing(const Error& error) const {
     const int code = report(error);
     return error.code == ErrorCode::Invalid ? int(kConfigError) : code;
-}
-
-void Session::connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile) {
-    const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
-    // Told at the latest when the servers are closed, which is after this has returned.
-    const auto settled = std::make_shared<bool>(false);
-    asked().connect(servers, [settled] { *settled = true; });
-    wait_for({count, [&] { return silent_of(servers); },
-              [&] { return *settled || was_interrupted(); }, [] {}},
-             meanwhile);
-}
-
-void Session::wait_for(const OnTheirWay& servers, const Meanwhile& meanwhile) {
-    ProgressLine line;
-    const auto count = servers.count;
-    if (!global_.quiet)
-        line.show("connecting to " + std::to_string(count) +
-                  (count == 1 ? " server ..." : " servers ..."));
-    // Two looks that find as many silent ones are the patience.
-    core::Loop::TimerId next = 0;
-    std::size_t seen = count, told = count;
-    const std::function<void()> look = [&] {
-        const auto silent = servers.silent();
-        if (silent.size() == seen && seen != told && !silent.empty()) {
-            told = seen;
-            line.clear();
-            meanwhile.show();
-            if (!meanwhile.is_enough()) say_waiting_for(silent);
-        }
-        seen = silent.size();
-        next = host_->loop().after(kPatience, look);
-    };
-    if (meanwhile.show && count > 1)
-        next = host_->loop().after(kPatience, look);
-    else
-        next = host_->loop().after(kPatienceWithOne, [&] {
-            line.clear();
-            say_waiting_for(servers.silent());
-        });
-    wait([&] { return servers.done() || meanwhile.is_enough(); }, servers.interrupted);
-    host_->loop().cancel(next);
-    line.clear();
-    if (!was_interrupted()) tell_rules_without_tools();
-}
-
-void Session::tell_rules_without_tools() const {
-    if (global_.quiet) return;
-    for (const auto& warning : asked().rule_warnings()) say(warning);
-}
-
-void Session::say_waiting_for(const std::vector<std::string>& silent) const {
-    if (silent.empty()) return;
-    constexpr std::size_t kNamed = 10;
-    const std::vector<std::string> named(
-        silent.begin(),
-        silent.begin() + static_cast<std::ptrdiff_t>(std::min(silent.size(), kNamed)));
-    if (!global_.quiet)
-        say("waiting for " + core::join(named, ", ") +
-            (silent.size() > kNamed ? " and " + std::to_string(silent.size() - kNamed) + " more"
-                                    : "") +
-            " ...");
-}
-
-std::vector<std::string> Session::silent_of(const std::vector<std::string>& servers) const {
-    std::vector<std::string> silent;
-    for (const auto& status : asked().statuses()) {
-        const bool meant = servers.empty() ||
-                           std::find(servers.begin(), servers.end(), status.id) != servers.end();
-        if (meant && service::undecided(status)) silent.push_back(status.id);
-    }
-    return silent;
 }
 
 int report(const Error& error, const GlobalOptions& global) {

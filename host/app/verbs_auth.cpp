@@ -71,7 +71,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
         no_browser ? auth::Person::Presence::NoBrowser : auth::Person::Presence::Ready);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of({server});
+    session.troubles().tell_those_of({server});
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_ins().sign_in(server, scope, std::move(done));
     });
@@ -104,7 +104,7 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of({server});
+    session.troubles().tell_those_of({server});
     const bool was_signed_in = signed_in(session.host().sign_ins().list(), server);
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_ins().sign_out(server, std::move(done));
@@ -123,7 +123,7 @@ int auth_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles();
+    session.troubles().tell_all();
     const auto logins = session.host().sign_ins().list();
     if (!logins) return session.report(logins.error());
     if (global.json) {

@@ -2,6 +2,7 @@
 #include "app/batch_relay.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
+#include "app/server_wait.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 
@@ -53,7 +54,7 @@ int run_batch(Session& session, int input_fd) {
                      session.host().interrupt();
                  });
     const bool interrupted = session.was_interrupted();
-    if (!interrupted) session.tell_rules_without_tools();
+    if (!interrupted) tell_rules_without_tools(session);
     session.close();  // requests that are left end while we are here to be told
     if (interrupted) batch.fail_the_rest();
     session.caller().set_notification_handler({});
@@ -77,7 +78,7 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
                       sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles();
+    session.troubles().tell_all();
     // The browser of a running host opens for nobody.
     if (!sign_in)
         if (const auto line = look_for_host(session, Guest::Batch))

@@ -63,7 +63,7 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles();
+    session.troubles().tell_all();
     const auto shown = config::to_json(session.host().config(), origins);
     if (global.json) {
         print_json(json::serialize(shown));

@@ -1,6 +1,7 @@
 #include "app/distant_host.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
+#include "app/server_wait.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
@@ -189,15 +190,15 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     if (server.empty()) {
-        session.tell_troubles();
+        session.troubles().tell_all();
         ask_who_runs(session);
         if (global.json)
-            session.connect({});
+            connect(session, {});
         else
-            session.connect({}, {[] {}, {}});  // says who is waited for
+            connect(session, {}, {[] {}, {}});  // says who is waited for
         return show_statuses(session, session.asked().statuses(), true);
     }
-    session.tell_troubles_of({server}, Session::Entries::All);
+    session.troubles().tell_those_of({server}, TroubleTeller::Entries::All);
     ask_who_runs(session);
     auto statuses = session.asked().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
@@ -205,7 +206,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
         return session.report_no_server(server);
     }
     // One that is disabled, broken or not approved is shown as well, and not connected.
-    if (session.host().connections().find(server)) session.connect({server});
+    if (session.host().connections().find(server)) connect(session, {server});
     statuses = session.asked().statuses();
     const auto found = std::find_if(statuses.begin(), statuses.end(), named);
     if (found == statuses.end()) return session.report_no_server(server);
@@ -224,7 +225,7 @@ int list_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles();
+    session.troubles().tell_all();
     ask_who_runs(session);
     return show_statuses(session, session.asked().statuses(), false);
 }
@@ -268,7 +269,7 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
         else if (!all || done.error().code != ErrorCode::NotFound)
             code = session.report_missing(done.error());
     }
-    if (turn != Turn::Stop && !turned.empty()) session.connect(turned);
+    if (turn != Turn::Stop && !turned.empty()) connect(session, turned);
     auto statuses = host.statuses();
     std::erase_if(statuses, [&](const Status& status) {
         return std::find(turned.begin(), turned.end(), status.id) == turned.end();
@@ -282,7 +283,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of({server});
+    session.troubles().tell_those_of({server});
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.servers().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),

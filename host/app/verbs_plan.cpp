@@ -36,7 +36,7 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     auto& session = *opened;
     auto& host = session.host();
     if (host.config().deny_all) return report_stop(host.config(), global);
-    session.tell_troubles();
+    session.troubles().tell_all();
     const SnapshotFile file(default_state_directory(environment_of(global)), host.project());
     const std::string where = host.project().empty()
                                   ? "outside of a project"

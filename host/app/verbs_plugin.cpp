@@ -45,7 +45,7 @@ int plugin_list_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles();
+    session.troubles().tell_all();
     session.host().plugins().verify();
     const auto& plugins = session.host().plugins().list();
     if (global.json) {
@@ -78,7 +78,7 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of({});
+    session.troubles().tell_those_of({});
     session.host().plugins().verify();
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());

@@ -1,5 +1,6 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
+#include "app/server_wait.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/json.hpp"
@@ -37,18 +38,19 @@ Kind kind_of(const std::string& name) {
 }
 
 // Of `server`, or of all; each is asked as soon as it is there. `show` and `enough` as in
-// Session::Meanwhile; without `show` all of them are waited for.
+// Meanwhile; without `show` all of them are waited for.
 ThingList list_things(Session& session, Kind kind, const std::string& server,
                       const std::function<void(const ThingList& so_far)>& show = {},
                       std::function<bool()> enough = {}) {
     std::optional<ThingList> listed;
     const auto listing = service::list_things(session.servers(), session.caller(), kind, server,
                                               [&](ThingList list) { listed = std::move(list); });
-    Session::Meanwhile meanwhile{nullptr, std::move(enough)};
+    Meanwhile meanwhile{nullptr, std::move(enough)};
     if (show) meanwhile.show = [&] { show(listing->so_far()); };
-    session.wait_for({listing->silent().size(), [&] { return listing->silent(); },
-                      [&] { return listed.has_value(); }, [&] { listing->cut_short(); }},
-                     meanwhile);
+    wait_for(session,
+             {listing->silent().size(), [&] { return listing->silent(); },
+              [&] { return listed.has_value(); }, [&] { listing->cut_short(); }},
+             meanwhile);
     return listed ? std::move(*listed) : listing->so_far();
 }
 
@@ -98,7 +100,7 @@ Meant find_thing(Session& session, Kind kind, const std::string& name) {
         return session.report(found->error());
     }
 
-    session.tell_troubles();
+    session.troubles().tell_all();
     const auto& servers = session.servers();
     if (servers.connections().ids().empty()) return session.report_missing(servers.nobody_to_ask());
     if (listed.answered == 0 && !listed.errors.empty())
@@ -131,7 +133,7 @@ int with_thing(const GlobalOptions& global, Kind kind, const std::string& name,
                const std::function<int(Session&, const NamedThing&)>& then) {
     const auto session = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!session) return kConfigError;
-    session->tell_troubles_of({server});
+    session->troubles().tell_those_of({server});
     if (!session->servers().has(server)) return session->report_no_server(server);
     const auto meant = thing_of(*session, kind, name, server);
     const auto* thing = std::get_if<NamedThing>(&meant);
@@ -224,9 +226,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     if (!opened) return kConfigError;
     auto& session = *opened;
     if (server.empty())
-        session.tell_troubles();
+        session.troubles().tell_all();
     else
-        session.tell_troubles_of({server});
+        session.troubles().tell_those_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
     const auto kind = kind_of(kind_name);
     std::set<std::string> shown;  // servers whose things were printed while others were silent

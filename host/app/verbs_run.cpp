@@ -180,7 +180,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
     allow_descriptors();
     const auto session = Session::open(global, Session::Life::Shared);
     if (!session) return kConfigError;
-    session->tell_troubles();
+    session->troubles().tell_all();
     RunningHost host(*session, *seat);
     if (!detached) print_ready(::getpid(), seat->path(), global);
     say_ready(seat->path(), global);

@@ -97,7 +97,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     const auto session =
         Session::open(global, Session::Life::Long, auth::Person::Presence::Nobody, observe);
     if (!session) return kConfigError;
-    session->tell_troubles();
+    session->troubles().tell_all();
     const auto& config = session->host().config();
     const auto terms = wanted.terms(config);
     if (!terms) return report_term(*session, {}, terms.error());

@@ -2,6 +2,7 @@
 #include "app/distant_host.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
+#include "app/server_wait.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/json.hpp"
@@ -175,9 +176,9 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto all = all_servers(session);
     const auto meant = server.empty() ? service::servers_meant(pattern, all) : std::vector{server};
     if (meant == all)
-        session.tell_troubles();
+        session.troubles().tell_all();
     else
-        session.tell_troubles_of(meant);
+        session.troubles().tell_those_of(meant);
     if (!session.servers().has(server)) return session.report_no_server(server);
     if (!pattern.empty() && meant.empty())
         return session.report_missing(service::no_server_for(session.servers(), pattern));
@@ -209,7 +210,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         if (!pattern.empty())  // then something is meant
             return session.report_no_server(meant.front());
     } else if (global.json) {
-        session.connect(servers);  // one document
+        connect(session, servers);  // one document
     } else {
         bool found = false;
         const auto show = [&] {
@@ -219,7 +220,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             print_new(std::move(so_far.tools));
             static_cast<void>(stdout_error());  // whoever reads has it now
         };
-        session.connect(servers, {show, [&] { return found; }});
+        connect(session, servers, {show, [&] { return found; }});
     }
     const auto listed = fitting(session.waited());
     const auto named = named_in(listed);
@@ -257,7 +258,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of(protocol::servers_for(call.name, all_servers(session)));
+    session.troubles().tell_those_of(protocol::servers_for(call.name, all_servers(session)));
     if (auto line = look_for_host(session, Guest::Person))
         session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
@@ -273,8 +274,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         tool.reset();
         session.asked().find_tool(call.name, timeout,
                                   [&](auto found) { tool.emplace(std::move(found)); });
-        return session.wait_for(owners.empty() ? "" : owners.front(),
-                                [&] { return tool.has_value(); });
+        return wait_for(session, owners.empty() ? "" : owners.front(),
+                        [&] { return tool.has_value(); });
     };
     const Error interruption{ErrorCode::Cancelled, "interrupted by the user"};
     if (!find()) return session.report(interruption);
@@ -284,7 +285,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         session.ask_own();
         if (!find()) return session.report(interruption);
     }
-    session.tell_rules_without_tools();
+    tell_rules_without_tools(session);
     if (!*tool) return session.report_missing(tool->error());
     const auto schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.

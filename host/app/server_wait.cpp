@@ -1,0 +1,98 @@
+#include "app/server_wait.hpp"
+
+#include "app/output.hpp"
+#include "core/text.hpp"
+#include "core/timer.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace patchbay::app {
+
+namespace {
+
+constexpr std::size_t kNamed = 10;
+
+// Those of `servers`, all when empty, of which nothing is known yet.
+std::vector<std::string> silent_of(const Session& session,
+                                   const std::vector<std::string>& servers) {
+    std::vector<std::string> silent;
+    for (const auto& status : session.asked().statuses()) {
+        const bool meant = servers.empty() ||
+                           std::find(servers.begin(), servers.end(), status.id) != servers.end();
+        if (meant && service::undecided(status)) silent.push_back(status.id);
+    }
+    return silent;
+}
+
+void say_waiting_for(const Session& session, const std::vector<std::string>& silent) {
+    if (silent.empty() || session.global().quiet) return;
+    const std::vector<std::string> named(
+        silent.begin(),
+        silent.begin() + static_cast<std::ptrdiff_t>(std::min(silent.size(), kNamed)));
+    say("waiting for " + core::join(named, ", ") +
+        (silent.size() > kNamed ? " and " + std::to_string(silent.size() - kNamed) + " more" : "") +
+        " ...");
+}
+
+}  // namespace
+
+bool wait_for(Session& session, const std::string& server, const std::function<bool()>& done) {
+    core::Timer silence(session.host().loop());
+    silence.start(kPatienceWithOne,
+                  [&] { say_waiting_for(session, silent_of(session, {server})); });
+    return session.wait(done);
+}
+
+void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& meanwhile) {
+    ProgressLine line;
+    const auto count = servers.count;
+    if (!session.global().quiet)
+        line.show("connecting to " + std::to_string(count) +
+                  (count == 1 ? " server ..." : " servers ..."));
+    auto& loop = session.host().loop();
+    // Two looks that find as many silent ones are the patience.
+    core::Loop::TimerId next = 0;
+    std::size_t seen = count, told = count;
+    const std::function<void()> look = [&] {
+        const auto silent = servers.silent();
+        if (silent.size() == seen && seen != told && !silent.empty()) {
+            told = seen;
+            line.clear();
+            meanwhile.show();
+            if (!meanwhile.is_enough()) say_waiting_for(session, silent);
+        }
+        seen = silent.size();
+        next = loop.after(kPatience, look);
+    };
+    if (meanwhile.show && count > 1)
+        next = loop.after(kPatience, look);
+    else
+        next = loop.after(kPatienceWithOne, [&] {
+            line.clear();
+            say_waiting_for(session, servers.silent());
+        });
+    session.wait([&] { return servers.done() || meanwhile.is_enough(); }, servers.interrupted);
+    loop.cancel(next);
+    line.clear();
+    if (!session.was_interrupted()) tell_rules_without_tools(session);
+}
+
+void connect(Session& session, const std::vector<std::string>& servers,
+             const Meanwhile& meanwhile) {
+    const auto all = session.host().connections().ids().size();
+    // Told at the latest when the servers are closed, which is after this has returned.
+    const auto settled = std::make_shared<bool>(false);
+    session.asked().connect(servers, [settled] { *settled = true; });
+    wait_for(session,
+             {servers.empty() ? all : servers.size(), [&] { return silent_of(session, servers); },
+              [&] { return *settled || session.was_interrupted(); }, [] {}},
+             meanwhile);
+}
+
+void tell_rules_without_tools(const Session& session) {
+    if (session.global().quiet) return;
+    for (const auto& warning : session.asked().rule_warnings()) say(warning);
+}
+
+}  // namespace patchbay::app
