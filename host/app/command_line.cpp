@@ -7,11 +7,15 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -62,15 +66,90 @@ std::string trouble_with_word(std::string_view word) {
     return {};
 }
 
-// Where the verb stands: behind options and their values.
-std::size_t place_of_verb(const CLI::App& app, const std::vector<std::string>& words) {
-    std::size_t at = 0;
-    for (; at < words.size() && words[at].starts_with('-'); ++at) {
-        const auto* option = app.get_option_no_throw(words[at]);
-        if (option && option->get_items_expected_max() > 0) ++at;
-    }
-    return at;
+// One file of verbs, by the names that stand below `patchbay`.
+struct VerbFile {
+    std::array<std::string_view, 3> names;
+    void (*add)(CLI::App&, Choice&);
+};
+constexpr VerbFile kVerbFiles[] = {
+    // in the order of the help
+    {{"mcp"}, add_mcp_verbs},
+    {{"tools", "call"}, add_tool_verbs},
+    {{"resources", "prompts", "complete"}, add_thing_verbs},
+    {{"batch"}, add_batch_verb},
+    {{"serve"}, add_serve_verb},
+    {{"run"}, add_run_verb},
+    {{"events"}, add_events_verb},
+    {{"connect"}, add_connect_verb},
+    {{"config"}, add_config_verbs},
+    {{"trust"}, add_trust_verb},
+    {{"token"}, add_token_verbs},
+    {{"plugin"}, add_plugin_verbs},
+};
+
+bool is_named(const VerbFile& file, const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(), [&](const auto& word) {
+        return std::find(file.names.begin(), file.names.end(), word) != file.names.end();
+    });
 }
+
+// To declare every verb takes a tenth of a short call. So the line is read first with those that one of
+// its words names, be it the verb or not; whatever is not understood then is read with all of them.
+enum class Verbs { Named, All };
+
+class Reading {
+public:
+    Reading(const std::vector<std::string>& words, Verbs verbs) : words_(words) {
+        app_.footer(kFooter);
+        app_.require_subcommand(1);
+        app_.fallthrough();
+        app_.set_version_flag("-V,--version", "patchbay " PATCHBAY_VERSION);
+        add_globals(app_, global);
+        for (const auto& file : kVerbFiles)
+            if (verbs == Verbs::All || is_named(file, words)) file.add(app_, choice_);
+    }
+
+    GlobalOptions global;
+
+    const CLI::App& app() const { return app_; }
+    int run() const { return choice_.run(global); }
+
+    void read() {
+        auto words = words_;
+        // `help VERB` as `VERB --help`; the words of a vector are taken from its end.
+        if (const auto verb = place_of_verb(); verb < words.size() && words[verb] == "help") {
+            words.erase(words.begin() + static_cast<std::ptrdiff_t>(verb));
+            words.push_back("--help");
+        }
+        std::reverse(words.begin(), words.end());
+        app_.parse(words);
+    }
+    bool understands() {
+        try {
+            return read(), true;
+        } catch (const CLI::ParseError&) {
+            return false;
+        }
+    }
+
+private:
+    // Behind options and their values.
+    std::size_t place_of_verb() const {
+        std::size_t at = 0;
+        for (; at < words_.size() && words_[at].starts_with('-'); ++at) {
+            const auto* option = app_.get_option_no_throw(words_[at]);
+            if (option && option->get_items_expected_max() > 0) ++at;
+        }
+        return at;
+    }
+
+    const std::vector<std::string>& words_;
+    CLI::App app_{
+        "Patchbay connects to MCP servers through transport plugins and calls their tools by "
+        "qualified name.",
+        "patchbay"};
+    Choice choice_;
+};
 
 }  // namespace
 
@@ -87,52 +166,25 @@ int run_command_line(int argc, char** argv) {
     // this process.
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
-    GlobalOptions global;
-    std::vector<std::string> words(argv + 1, argv + argc);
+    const std::vector<std::string> words(argv + 1, argv + argc);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto trouble = trouble_with_word(words[i]);
         if (trouble.empty()) continue;
+        GlobalOptions global;
         global.json = asks_for_json(argc, argv);
         return report({ErrorCode::Invalid, "argument " + std::to_string(i + 1) + trouble}, global);
     }
-    CLI::App app(
-        "Patchbay connects to MCP servers through transport plugins and calls their tools by "
-        "qualified name.",
-        "patchbay");
-    app.footer(kFooter);
-    app.require_subcommand(1);
-    app.fallthrough();
-    app.set_version_flag("-V,--version", "patchbay " PATCHBAY_VERSION);
-    add_globals(app, global);
-
-    Choice choice;
-    add_mcp_verbs(app, choice);
-    add_tool_verbs(app, choice);
-    add_thing_verbs(app, choice);
-    add_batch_verb(app, choice);
-    add_serve_verb(app, choice);
-    add_run_verb(app, choice);
-    add_events_verb(app, choice);
-    add_connect_verb(app, choice);
-    add_config_verbs(app, choice);
-    add_trust_verb(app, choice);
-    add_token_verbs(app, choice);
-    add_plugin_verbs(app, choice);
-
-    // `help VERB` as `VERB --help`; the words of a vector are taken from its end.
-    if (const auto verb = place_of_verb(app, words); verb < words.size() && words[verb] == "help") {
-        words.erase(words.begin() + static_cast<std::ptrdiff_t>(verb));
-        words.push_back("--help");
-    }
-    std::reverse(words.begin(), words.end());
+    if (Reading named(words, Verbs::Named); named.understands()) return named.run();
+    Reading line(words, Verbs::All);
     try {
-        app.parse(words);
+        line.read();
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0 && unknown_verb(app).empty()) return print_help(app, error);
-        global.json = global.json || asks_for_json(argc, argv);
-        return refuse(app, error, global);
+        if (error.get_exit_code() == 0 && unknown_verb(line.app()).empty())
+            return print_help(line.app(), error);
+        line.global.json = line.global.json || asks_for_json(argc, argv);
+        return refuse(line.app(), error, line.global);
     }
-    return choice.run(global);
+    return line.run();
 }
 
 }  // namespace patchbay::app

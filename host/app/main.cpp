@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 // What is in memory may be a token: a core file gets none of it (core(5)).
@@ -28,6 +29,14 @@ static void fill_closed_descriptors() {
     }
 }
 
+// All memory comes from one place: the loop's thread has nearly all of it, the few others wait more than
+// they allocate, and each with an arena of its own would keep what it once needed.
+static void share_memory_among_threads() {
+#ifdef M_ARENA_MAX
+    ::mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static int run(int argc, char** argv) {
     // Asked by scripts and health checks all the time: answered before anything is built.
     if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
@@ -35,6 +44,7 @@ static int run(int argc, char** argv) {
         return 0;
     }
     keep_memory_out_of_core_files();
+    share_memory_among_threads();
     patchbay::app::install_crash_handler();
     return patchbay::app::run_command_line(argc, argv);
 }

@@ -24,8 +24,7 @@ public:
     enum class Entries { All, InForce };
 
     // No warnings when `quiet`.
-    TroubleTeller(const service::Servers& servers, bool quiet)
-        : servers_(servers), quiet_(quiet) {}
+    TroubleTeller(const service::Servers& servers, bool quiet) : servers_(servers), quiet_(quiet) {}
 
     void tell_all();
     // Those that a verb which names `servers` has to do with, as troubles_of() says.
@@ -43,10 +42,9 @@ private:
 // Errors of whole files and tables, what was said for this run, and all about `servers`, or about ones that
 // are not there by nearly the same name; InForce: of others than those that `in_force` holds of only what
 // was said for this run in vain.
-std::vector<config::Diagnostic> troubles_of(std::vector<config::Diagnostic> all,
-                                            const std::vector<std::string>& servers,
-                                            TroubleTeller::Entries entries,
-                                            const std::function<bool(const std::string&)>& in_force);
+std::vector<config::Diagnostic> troubles_of(
+    std::vector<config::Diagnostic> all, const std::vector<std::string>& servers,
+    TroubleTeller::Entries entries, const std::function<bool(const std::string&)>& in_force);
 // Diagnostics to stderr, warnings unless quiet. True when one is an error.
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet);
 

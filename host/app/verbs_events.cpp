@@ -46,9 +46,9 @@ public:
         if (interrupted) return session_.code_of_end();
         if (failure_) return session_.report_missing(*failure_);
         if (answered_ || out_.lost()) return kOk;
-        return session_.report({ErrorCode::Unavailable,
-                                "the running host (pid " + std::to_string(line_.welcome().pid) +
-                                    ") has gone"});
+        return session_.report(
+            {ErrorCode::Unavailable,
+             "the running host (pid " + std::to_string(line_.welcome().pid) + ") has gone"});
     }
 
 private:

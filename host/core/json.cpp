@@ -20,6 +20,8 @@ namespace {
 // Below this many members an object of the library is searched one by one, without a table.
 constexpr std::size_t kPlainMembers = 18;
 
+constexpr std::size_t kRoomForValues = 2048;  // on the stack; beyond it the heap has them
+
 enum class Refused { No, Crowded, Many, Repeated, Infinite };
 enum class Huge { IsRefused, IsCut };  // a number beyond the largest double
 
@@ -31,6 +33,9 @@ struct Builder {
     static constexpr std::size_t max_string_size = json::string::max_size();
     using error_code = json::error_code;
     using string_view = json::string_view;
+
+    // `room`: for what is read until the value around it is complete.
+    Builder(unsigned char* room, std::size_t size) : values({}, room, size) {}
 
     json::value_stack values;
     JsonLimits limits;
@@ -155,7 +160,8 @@ const json::value* value_in(const json::object* object, std::string_view key) {
 Result<json::value> parse(std::string_view text, JsonLimits limits, Huge huge) {
     json::parse_options options;
     options.max_depth = limits.depth;
-    json::basic_parser<Builder> parser(options);
+    alignas(json::value) unsigned char room[kRoomForValues];
+    json::basic_parser<Builder> parser(options, room, sizeof room);
     Builder& builder = parser.handler();
     builder.limits = limits;
     builder.huge = huge;

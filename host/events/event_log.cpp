@@ -162,7 +162,7 @@ void EventLog::tell_start(const std::string& server, std::string_view state,
     if (found == starting_.end()) return;
     const bool goes_on = state == "connecting" || state == "reconnecting";
     const bool cancelled = state == "stopped" || state == "idle";
-    json::object members{{"status", goes_on              ? "starting"
+    json::object members{{"status", goes_on            ? "starting"
                                     : state == "ready" ? "ready"
                                     : cancelled        ? "cancelled"
                                                        : "failed"}};

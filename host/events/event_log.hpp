@@ -86,8 +86,9 @@ private:
     // Expired ones are taken out with the next event.
     std::vector<std::weak_ptr<Follower>> followers_;
     std::map<std::uint64_t, Call> calls_;
-    core::Timer look_;                          // while there are calls
-    std::map<std::string, unsigned> starting_;  // how many connections of each server are on their way
+    core::Timer look_;  // while there are calls
+    std::map<std::string, unsigned>
+        starting_;  // how many connections of each server are on their way
 };
 
 }  // namespace patchbay::events

@@ -40,8 +40,6 @@ public:
         for (const auto& proposal : config.untrusted) configured_.push_back(proposal.id);
         for (const auto& diagnostic : config.diagnostics)
             if (!diagnostic.server.empty()) configured_.push_back(diagnostic.server);
-        for (const auto& [id, tools] : known)
-            for (const auto& tool : tools) names_.add(id, tool);
     }
 
     std::vector<Diagnostic> run() {
@@ -272,6 +270,9 @@ private:
         const auto [at, added] = public_names_.try_emplace(id);
         auto& [list, all] = at->second;
         if (!added) return at->second;
+        if (public_names_.size() == 1)  // a rule asks for the first time
+            for (const auto& [server, tools] : known_)
+                for (const auto& tool : tools) names_.add(server, tool);
         for (const auto& tool : known_.at(id)) list.push_back(names_.public_name(id, tool));
         all.insert(list.begin(), list.end());
         return at->second;

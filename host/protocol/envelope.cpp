@@ -461,12 +461,18 @@ std::string without_spaces(std::string_view text) {
     constexpr std::string_view kSpaces = " \t\r\n";
     std::string out;
     out.reserve(text.size());
+    std::size_t kept = 0;  // up to there it is in `out`
     for (std::size_t at = 0; at < text.size();) {
-        const auto end = text[at] == '"' ? std::min(past_string(text, at), text.size()) : at + 1;
-        if (kSpaces.find(text[at]) == kSpaces.npos) out.append(text, at, end - at);
-        at = end;
+        if (text[at] == '"') {
+            at = std::min(past_string(text, at), text.size());
+        } else if (text[at] > ' ' || kSpaces.find(text[at]) == kSpaces.npos) {
+            ++at;
+        } else {
+            out.append(text, kept, at - kept);
+            kept = ++at;
+        }
     }
-    return out;
+    return out.append(text, kept);
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {

@@ -18,8 +18,9 @@ bool is_plain(char c) {
 }
 
 std::string raw_name(std::string_view server, std::string_view tool) {
-    std::string name = "mcp__";
-    return name.append(server).append("__").append(tool);
+    std::string name;
+    name.reserve(server.size() + tool.size() + 7);
+    return name.append("mcp__").append(server).append("__").append(tool);
 }
 
 // What every public name of a server begins with: a hashed one may be cut inside a long id.

@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_json.hpp"
 #include "protocol/schema.hpp"
 
 #include <algorithm>
@@ -62,43 +63,64 @@ enum Known { kInput, kOutput, kTitle, kAnnotations, kDescription, kKnown };
 constexpr std::array<std::string_view, kKnown> kKnownKeys{"inputSchema", "outputSchema", "title",
                                                           "annotations", "description"};
 
-// Of equal keys the last counts. False: there are too many.
-bool split_tool(std::string_view definition,
-                std::vector<std::pair<std::string, std::string_view>>& members) {
-    std::map<std::string, std::size_t, std::less<>> places;
-    each_member(definition, [&](std::string key, std::string_view value) {
-        const auto [place, is_new] = places.emplace(key, members.size());
+using Members = std::vector<std::pair<std::string, std::string_view>>;
+
+bool repeats_a_key(const Members& members) {
+    std::vector<std::string_view> keys;
+    keys.reserve(members.size());
+    for (const auto& [key, value] : members) keys.push_back(key);
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+// Of equal keys the last counts, where the first stands.
+Members last_of_each(const Members& members) {
+    std::map<std::string_view, std::size_t> places;
+    Members kept;
+    for (const auto& [key, value] : members) {
+        const auto [place, is_new] = places.emplace(key, kept.size());
         if (is_new)
-            members.emplace_back(std::move(key), value);
+            kept.emplace_back(key, value);
         else
-            members[place->second].second = value;
+            kept[place->second].second = value;
+    }
+    return kept;
+}
+
+// False: there are too many.
+bool split_tool(std::string_view definition, Members& members) {
+    each_member(definition, [&](std::string key, std::string_view value) {
+        members.emplace_back(std::move(key), value);
         return members.size() <= kMostToolMembers;
     });
+    if (repeats_a_key(members)) members = last_of_each(members);
     return members.size() <= kMostToolMembers;
 }
 
 // A tool is not lost for its schemas: whatever it takes is then for the server to judge.
 void mend_schemas(Tool& tool, std::array<std::string, kKnown>& known, const core::Limits& limits,
                   std::vector<std::string>& notes) {
-    const std::string name = "tool \"" + core::printable(tool.name, 128) + "\": ";
+    const auto about = [&tool](std::string_view what) {
+        return "tool \"" + core::printable(tool.name, 128) + "\": its " + std::string(what);
+    };
     auto& input = known[kInput];
     tool.schema_fault = input.empty() ? "is missing" : trouble_with(input, limits, Of::Arguments);
     if (!tool.schema_fault.empty()) {
         input = R"({"type":"object","additionalProperties":true})";
-        note(notes, name + "its inputSchema " + tool.schema_fault + ", so it takes any arguments");
+        note(notes, about("inputSchema ") + tool.schema_fault + ", so it takes any arguments");
     }
     auto& output = known[kOutput];
     if (output.empty()) return;
     if (const auto why = trouble_with(output, limits, Of::Results); !why.empty()) {
         output.clear();
-        note(notes, name + "its outputSchema " + why + " and was left out");
+        note(notes, about("outputSchema ") + why + " and was left out");
     }
 }
 
 // Nothing: it is left out.
 std::optional<Tool> read_tool(std::string_view definition, const core::Limits& limits,
                               ToolPage& page) {
-    std::vector<std::pair<std::string, std::string_view>> members;
+    Members members;
     const bool readable = split_tool(definition, members);
     Tool tool;
     std::string_view name = "null";
@@ -112,8 +134,7 @@ std::optional<Tool> read_tool(std::string_view definition, const core::Limits& l
         else
             known[static_cast<std::size_t>(place - kKnownKeys.begin())] = without_spaces(value);
     }
-    const auto written = name.front() == '"' ? core::parse_json(name) : Result<json::value>();
-    const auto text = written ? core::text_of(*written) : std::nullopt;
+    auto text = text_of_raw(name);
     if (!text || text->empty()) {
         note(page.left_out, text ? "a tool with an empty name was left out"
                                  : "a tool without a name was left out");
@@ -125,7 +146,7 @@ std::optional<Tool> read_tool(std::string_view definition, const core::Limits& l
                                 " bytes and it was left out");
         return std::nullopt;
     }
-    tool.name = *text;
+    tool.name = std::move(*text);
     if (!readable) {
         note(page.left_out, "tool \"" + core::printable(tool.name, 128) + "\": it has more than " +
                                 std::to_string(kMostToolMembers) + " members and was left out");

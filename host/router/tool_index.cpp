@@ -6,6 +6,14 @@
 
 namespace patchbay::router {
 
+namespace {
+
+bool by_public_name(const ToolIndex::Entry& a, const ToolIndex::Entry& b) {
+    return a.public_name < b.public_name;
+}
+
+}  // namespace
+
 // All servers anew, though one has changed: how two names that clash are told apart depends on every
 // other.
 void ToolIndex::build() {
@@ -19,18 +27,27 @@ void ToolIndex::build() {
         auto connections = pool_.find(server);
         if (!connections) continue;
         listings_.push_back(listing);
-        for (const auto& tool : listing->tools) {
-            names_.add(server, tool.name);
-            entries_.push_back(
-                {{}, server, &tool, protocol::quoted(tool.name), &connections->get()});
-        }
+        for (const auto& tool : listing->tools)
+            entries_.push_back({protocol::public_name(server, tool.name), server, &tool,
+                                protocol::quoted(tool.name), &connections->get()});
     }
-    for (auto& entry : entries_)
-        entry.public_name = names_.public_name(entry.server, entry.tool->name);
-    std::sort(entries_.begin(), entries_.end(),
-              [](const auto& a, const auto& b) { return a.public_name < b.public_name; });
+    std::sort(entries_.begin(), entries_.end(), by_public_name);
+    tell_apart();
     by_name_.reserve(entries_.size());
     for (const auto& entry : entries_) by_name_.emplace(entry.public_name, &entry);
+}
+
+// `names_` knows a pair that it was not given by the name that it has alone: where no two clash it is
+// not needed, and it costs more than all the rest.
+void ToolIndex::tell_apart() {
+    const auto clash = std::adjacent_find(
+        entries_.begin(), entries_.end(),
+        [](const auto& a, const auto& b) { return a.public_name == b.public_name; });
+    if (clash == entries_.end()) return;
+    for (const auto& entry : entries_) names_.add(entry.server, entry.tool->name);
+    for (auto& entry : entries_)
+        entry.public_name = names_.public_name(entry.server, entry.tool->name);
+    std::sort(entries_.begin(), entries_.end(), by_public_name);
 }
 
 const ToolIndex::Entry* ToolIndex::find(std::string_view public_name) {

@@ -44,6 +44,7 @@ public:
 
 private:
     void build();
+    void tell_apart();
 
     const catalogue::Catalogue& catalogue_;
     connection::ConnectionPool& pool_;
@@ -51,7 +52,7 @@ private:
     std::vector<std::shared_ptr<const catalogue::Listing>> listings_;
     std::vector<Entry> entries_;
     std::unordered_map<std::string_view, const Entry*> by_name_;
-    protocol::NameTable names_;
+    protocol::NameTable names_;  // empty while no two names clash
 };
 
 }  // namespace patchbay::router

@@ -7,6 +7,7 @@
 #include "protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -46,6 +47,12 @@ struct ListAgain {
     std::function<void()> done;
 };
 
+constexpr std::array kOurKeys{"name", "server", "tool", "level", "schema_fault"};
+
+bool is_ours(std::string_view key) {
+    return std::find(kOurKeys.begin(), kOurKeys.end(), key) != kOurKeys.end();
+}
+
 json::object our_members(const router::ListedTool& tool) {
     json::object own{{"name", tool.public_name},
                      {"server", tool.server},
@@ -55,18 +62,23 @@ json::object our_members(const router::ListedTool& tool) {
     return own;
 }
 
-// Not by way of a tree: what a server says of its tools is passed on as the text that it is.
+// The same as text, for a list of thousands; then what the server says, which is passed on as the text
+// that it is.
 void append_json(std::string& out, const router::ListedTool& tool) {
-    const auto own = our_members(tool);
-    out += json::serialize(own);
-    out.back() = ',';
-    for (const auto* members : {&tool.tool->known, &tool.tool->others})
-        protocol::each_of(*members, [&](const std::string& key, auto value) {
-            if (!own.contains(key) && key != "schema_fault")  // which is ours to say
-                out.append(protocol::quoted(key)).append(":").append(value).append(",");
-            return true;
-        });
-    out.back() = '}';
+    out.append("{\"name\":").append(protocol::quoted(tool.public_name));
+    const auto say = [&out](std::string_view key, std::string_view text) {
+        protocol::append_member(out, key, protocol::quoted(text));
+    };
+    say("server", tool.server);
+    say("tool", tool.tool->name);
+    say("level", config::name_of(tool.level));
+    if (const auto& fault = tool.tool->schema_fault; !fault.empty()) say("schema_fault", fault);
+    if (!tool.tool->known.empty()) out.append(",").append(tool.tool->known);  // none is ours
+    protocol::each_of(tool.tool->others, [&](const std::string& key, auto value) {
+        if (!is_ours(key)) protocol::append_member(out, key, value);
+        return true;
+    });
+    out += '}';
 }
 
 }  // namespace

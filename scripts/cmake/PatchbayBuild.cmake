@@ -122,3 +122,25 @@ function(patchbay_link_archive target archive)
             IMPORTED_LOCATION_${configuration} ${${found}})
     endforeach()
 endfunction()
+
+# Of a release: links the C++ runtime into `target`, without what nobody calls of it. Loading the shared
+# one is half of what a start costs beyond /bin/true, most of it names looked up for code that never
+# runs. Only for what has nothing but C at its borders: not beside a shared library that is C++.
+include(CheckCXXSourceCompiles)
+include(CheckLinkerFlag)
+set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -Wl,--gc-sections)
+check_cxx_source_compiles("#include <string>\nint main(int n, char**) { return std::string(n, 'a').size() > 9; }"
+    PATCHBAY_RUNTIME_ARCHIVES)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+# Relocations in a tenth of the bytes, which every process reads.
+check_linker_flag(CXX -Wl,-z,pack-relative-relocs PATCHBAY_PACKED_RELOCATIONS)
+function(patchbay_bring_runtime target)
+    set(release $<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${PATCHBAY_SANITIZE}>>>)
+    if(PATCHBAY_RUNTIME_ARCHIVES)
+        target_link_options(${target} PRIVATE
+            "$<${release}:-static-libstdc++;-Wl,--gc-sections>")
+    endif()
+    if(PATCHBAY_PACKED_RELOCATIONS)
+        target_link_options(${target} PRIVATE $<${release}:-Wl,-z,pack-relative-relocs>)
+    endif()
+endfunction()

@@ -38,7 +38,8 @@ protected:
         return {};
     }
     static std::vector<json::object> of(std::vector<json::object> events, const std::string& kind) {
-        std::erase_if(events, [&](const auto& each) { return each.at("event").as_string() != kind; });
+        std::erase_if(events,
+                      [&](const auto& each) { return each.at("event").as_string() != kind; });
         return events;
     }
     Home home;
@@ -69,11 +70,11 @@ TEST_F(Events, ACallIsToldOfWithoutWhatItSays) {
     RunningHost host(home);
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=tell-nobody"}).exit_code, 0);
     EXPECT_EQ(home.run({"call", "mcp__x__fail"}).exit_code, 2);
-    EXPECT_EQ(Lines(home.run({"batch"},
-                             "{\"id\":1,\"op\":\"tools/call\",\"name\":\"mcp__x__none\"}\n")
-                        .out)
-                  .kind(1),
-              "not_found");
+    EXPECT_EQ(
+        Lines(
+            home.run({"batch"}, "{\"id\":1,\"op\":\"tools/call\",\"name\":\"mcp__x__none\"}\n").out)
+            .kind(1),
+        "not_found");
     const auto events = told();
     const auto begun = of(events, "mcp_tool_call_begin");
     const auto ended = of(events, "mcp_tool_call_end");
@@ -103,9 +104,9 @@ TEST_F(Events, WhoFollowsHearsOfAChangeUntilTheHostEnds) {
     EXPECT_TRUE(follower.wait_until(
         [&] { return follower.out().find("mcp_startup_complete") != std::string::npos; }));
     home.add_example("y");
-    EXPECT_TRUE(follower.wait_until(
-        [&] { return follower.out().find("\"start\":[\"y\"]") != std::string::npos; }))
-        << follower.out();
+    EXPECT_TRUE(follower.wait_until([&] {
+        return follower.out().find("\"start\":[\"y\"]") != std::string::npos;
+    })) << follower.out();
     home.write(home.user_config() / "mcp.json", "{");
     EXPECT_TRUE(follower.wait_until([&] {
         return follower.out().find("configuration_refused") != std::string::npos;
@@ -160,7 +161,8 @@ TEST_F(Events, ACancelledRequestForThemIsOver) {
     HostGuest guest(host.socket());
     ASSERT_TRUE(guest.greet());
     guest.send(
-        "{\"id\":1,\"op\":\"events\",\"follow\":true}\n{\"id\":2,\"op\":\"cancel\",\"target\":1}\n");
+        "{\"id\":1,\"op\":\"events\",\"follow\":true}\n{\"id\":2,\"op\":\"cancel\",\"target\":1}"
+        "\n");
     EXPECT_NE(guest.line_with("\"id\":2,\"ok\":true"), "");
     EXPECT_THAT(guest.line_with("\"id\":1,\"ok\""), HasSubstr("cancelled"));
     guest.send("{\"id\":3,\"op\":\"events\",\"after\":\"x\"}\n");

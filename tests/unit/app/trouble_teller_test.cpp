@@ -32,8 +32,8 @@ std::vector<std::string> told(const std::vector<Diagnostic>& all,
                               const std::vector<std::string>& servers,
                               Entries entries = Entries::InForce) {
     std::vector<std::string> texts;
-    for (const auto& each : troubles_of(all, servers, entries,
-                                        [](const std::string& id) { return id == "git"; }))
+    for (const auto& each :
+         troubles_of(all, servers, entries, [](const std::string& id) { return id == "git"; }))
         texts.push_back(each.message);
     return texts;
 }
