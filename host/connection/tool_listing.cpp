@@ -38,9 +38,8 @@ void ToolNotes::leave_out(std::string text) {
 void ToolListing::ask(const std::string& cursor) {
     protocol::Params params;
     if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
-    requests_.ask(
-        {"tools/list", std::move(params), {}, {}}, {},
-        lifetime_.guard([this](Result<Reply> reply) { on_page(std::move(reply)); }));
+    requests_.ask({"tools/list", std::move(params), {}, {}}, {},
+                  lifetime_.guard([this](Result<Reply> reply) { on_page(std::move(reply)); }));
 }
 
 // Here and below the owner is told last: it may end what is told of.
