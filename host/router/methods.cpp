@@ -36,6 +36,15 @@ std::string_view what_is_asked_for(std::string_view method) {
     return capability.empty() || capability == "logging" ? "requests" : capability;
 }
 
+std::optional<Error> not_offered(const protocol::Session& session, const std::string& server,
+                                 const std::string& method, Asker asker) {
+    const auto needed = capability_for(method);
+    const bool relayed = asker == Asker::Client && !method.ends_with("/list");
+    if (needed.empty() || relayed || session.can(needed)) return {};
+    return Error{ErrorCode::Unsupported, "server \"" + server + "\" does not offer " +
+                                             std::string(needed) + " (no such capability)"};
+}
+
 std::optional<Error> wrong_method(const std::string& method) {
     // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
     if (!is_method(method))

@@ -5,6 +5,7 @@
 
 #include "connection/caller.hpp"
 #include "core/result.hpp"
+#include "protocol/handshake.hpp"
 
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@ namespace patchbay::router {
 
 // The capability that `method` needs of the server; empty: none.
 std::string_view capability_for(std::string_view method);
+// That a server with that session has not said that it can do so. A client of ours that names whom it asks may
+// know better: servers forget to say what they can.
+enum class Asker { Ourselves, Client };
+std::optional<Error> not_offered(const protocol::Session& session, const std::string& server,
+                                 const std::string& method, Asker asker);
 // In words, for a reason why not.
 std::string_view what_is_asked_for(std::string_view method);
 // Why nobody may ask for a method of that name: it might be taken for one that is judged, or is the host's own.

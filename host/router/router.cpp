@@ -8,6 +8,7 @@
 #include "router/flights.hpp"
 #include "router/lists.hpp"
 #include "router/methods.hpp"
+#include "router/server_rules.hpp"
 #include "router/tool_finder.hpp"
 
 #include <algorithm>
@@ -27,22 +28,18 @@ const char* step_of(Approval approval) {
     return approval == Approval::NobodyThere ? "nobody_there" : "refused";
 }
 
-// What stands for the server as a whole where a tool has its public name.
-std::string prefix_of(const std::string& server) {
-    return "mcp__" + server + "__";
-}
-
 }  // namespace
 
 struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
 
-    Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& rules,
+    Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& judge,
          const catalogue::Catalogue& catalogue, core::Observer* observer)
         : callers(all),
           pool(leases),
-          policy(rules),
-          finder(leases, rules, catalogue),
+          policy(judge),
+          rules(judge),
+          finder(leases, judge, catalogue),
           definitions(leases, finder),
           flights(leases, observer) {
         callers.watch_first(*this);
@@ -245,15 +242,12 @@ struct Router::Impl final : connection::CallersWatcher {
     // The server is ready: what this request means in its era, and whether it can be asked.
     void send_request(CallId id, Caller& caller, Connection& target, ServerRequest& request) {
         const auto* session = target.session();
-        const auto needed = capability_for(request.method);
-        // A client of ours that names whom it asks may know better: servers forget to say what they can.
-        const bool relayed = caller.principal().kind == core::Principal::Kind::Client &&
-                             !request.method.ends_with("/list");
-        if (session && !needed.empty() && !relayed && !session->can(needed)) {
-            return flights.end_soon(
-                id, {ErrorCode::Unsupported, "server \"" + request.server + "\" does not offer " +
-                                                 std::string(needed) + " (no such capability)"});
-        }
+        const auto asks = caller.principal().kind == core::Principal::Kind::Client
+                              ? Asker::Client
+                              : Asker::Ourselves;
+        if (auto why = session ? not_offered(*session, request.server, request.method, asks)
+                               : std::nullopt)
+            return flights.end_soon(id, std::move(*why));
         const auto& method = request.method;
         const bool subscribes = method == "resources/subscribe";
         if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
@@ -303,7 +297,7 @@ struct Router::Impl final : connection::CallersWatcher {
                     return flights.end_soon(
                         id, Definitions::another_one(waiting->server, prefix_of(waiting->server)));
                 if (again->get().state() == State::Ready) {
-                    auto [decision, denied] = judge_server(*asker, *waiting);
+                    auto [decision, denied] = rules.judge(asker->principal().trust, *waiting);
                     if (decision == policy::Decision::Deny ||
                         (decision == policy::Decision::Ask && !approved))
                         return flights.end_soon(id, std::move(denied));
@@ -313,40 +307,10 @@ struct Router::Impl final : connection::CallersWatcher {
             });
     }
 
-    // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
-    // error says why it is not allowed.
-    std::pair<policy::Decision, Error> judge_server(const Caller& caller, const std::string& server,
-                                                    const std::string& method) const {
-        const auto prefix = prefix_of(server);
-        const policy::Question question{
-            caller.principal().trust, server, {}, prefix, what_is_asked_for(method)};
-        const auto verdict = policy.judge(question);
-        const bool allowed = verdict.decision == policy::Decision::Allow;
-        return {verdict.decision,
-                Error{ErrorCode::Denied, allowed ? "" : policy.reason(question, verdict)}};
-    }
-
-    std::pair<policy::Decision, Error> judge_server(const Caller& caller,
-                                                    const ServerRequest& request) const {
-        if (request.of_a_task && !denies_all_of(caller, request.server))
-            return {policy::Decision::Allow, Error{}};
-        return judge_server(caller, request.server, request.method);
-    }
-
-    // And not that no rule allows all of it, as where rules allow some of its tools.
-    bool denies_all_of(const Caller& caller, const std::string& server) const {
-        using Kind = policy::Rule::Kind;
-        const auto prefix = prefix_of(server);
-        const auto verdict = policy.judge({caller.principal().trust, server, {}, prefix});
-        return verdict.decision == policy::Decision::Deny &&
-               (!verdict.rule || verdict.rule->kind == Kind::Deny ||
-                verdict.rule->kind == Kind::Closed);
-    }
-
     // `then` is told whether the caller has approved of it.
     template <class Then>
     void judge(CallId id, Caller& caller, ServerRequest& request, Then then) {
-        auto [decision, denied] = judge_server(caller, request);
+        auto [decision, denied] = rules.judge(caller.principal().trust, request);
         if (decision == policy::Decision::Allow) return then(caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
         const Approvable wanted{request.server,
@@ -358,7 +322,7 @@ struct Router::Impl final : connection::CallersWatcher {
                                 definitions.of(request.server)};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id, then](Caller& asker, ServerRequest& approved) {
-                           const auto [now, why] = judge_server(asker, approved);
+                           const auto [now, why] = rules.judge(asker.principal().trust, approved);
                            if (now == policy::Decision::Deny) return flights.end_soon(id, why);
                            then(asker, approved, true);
                        });
@@ -379,6 +343,7 @@ struct Router::Impl final : connection::CallersWatcher {
     connection::Callers& callers;
     connection::ConnectionPool& pool;
     const policy::Policy& policy;
+    const ServerRules rules;
     ToolFinder finder;
     const Definitions definitions;
     Flights flights;
@@ -526,7 +491,7 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
                                             const std::string& method) const {
     if (auto hidden = not_shown(caller, server, method)) return hidden;
-    auto [decision, denied] = impl_->judge_server(caller, server, method);
+    auto [decision, denied] = impl_->rules.judge(caller.principal().trust, server, method);
     if (decision != policy::Decision::Deny) return {};
     return std::move(denied);
 }

@@ -1,0 +1,37 @@
+#include "router/server_rules.hpp"
+
+#include "router/methods.hpp"
+
+namespace patchbay::router {
+
+std::string prefix_of(const std::string& server) {
+    return "mcp__" + server + "__";
+}
+
+ServerRules::Judgement ServerRules::judge(core::Trust trust, const std::string& server,
+                                          const std::string& method) const {
+    const auto prefix = prefix_of(server);
+    const policy::Question question{trust, server, {}, prefix, what_is_asked_for(method)};
+    const auto verdict = policy_.judge(question);
+    const bool allowed = verdict.decision == policy::Decision::Allow;
+    return {verdict.decision,
+            Error{ErrorCode::Denied, allowed ? "" : policy_.reason(question, verdict)}};
+}
+
+// Its client has the task because the call that began it was let through.
+ServerRules::Judgement ServerRules::judge(core::Trust trust, const ServerRequest& request) const {
+    if (request.of_a_task && !deny_all_of(trust, request.server))
+        return {policy::Decision::Allow, Error{}};
+    return judge(trust, request.server, request.method);
+}
+
+bool ServerRules::deny_all_of(core::Trust trust, const std::string& server) const {
+    using Kind = policy::Rule::Kind;
+    const auto prefix = prefix_of(server);
+    const auto verdict = policy_.judge({trust, server, {}, prefix});
+    return verdict.decision == policy::Decision::Deny &&
+           (!verdict.rule || verdict.rule->kind == Kind::Deny ||
+            verdict.rule->kind == Kind::Closed);
+}
+
+}  // namespace patchbay::router
