@@ -4,6 +4,7 @@
 #include "config/hold_back.hpp"
 #include "config/keys.hpp"
 #include "config/rules.hpp"
+#include "config/said_in_vain.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -44,9 +45,9 @@ public:
         server.rules = std::move(rules_);
         if (!server.enabled) {
             server.turn_on = how_to_turn_on();
-            tell_vain_switches(settled, server);
         }
-        tell_overridden(settled, server);
+        for (const auto& vain : said_in_vain(settled, server, turned_off_by_))
+            note(Severity::Warning, *vain.source, vain.mark, vain.text);
         return server;
     }
 
@@ -89,73 +90,6 @@ private:
         return (entry->as_written("enabled") == "disabled" ? "set disabled = false"
                                                            : "set enabled = true") +
                held_back_;
-    }
-
-    // Whoever turns on what an administrator has turned off would look for the mistake at home.
-    void tell_vain_switches(const Settled& settled, const Server& server) {
-        if (!turned_off_by_.entry || turned_off_by_.source->scope != Scope::Enterprise) return;
-        const auto look = [&](const Voice& voice) {
-            if (!voice.entry || voice.source->scope >= Scope::Enterprise) return;
-            for (const auto& member : voice.entry->body.members)
-                if (member.key == "enabled" && member.value.is(Node::Kind::Flag) &&
-                    member.value.flag)
-                    note(Severity::Warning, *voice.source, member.mark,
-                         voice.entry->as_written("enabled") +
-                             ": it has no effect here, since the server is " +
-                             why_disabled(server));
-        };
-        look(settled.definition);
-        for (const auto& voice : settled.overruled) look(voice);
-        for (const auto& voice : settled.overlays) look(voice);
-    }
-
-    // What is said of a server by key; the levels of its tools add up, so each is a key of its own.
-    static std::map<std::string, const Member*> said_by(const Voice& voice) {
-        std::map<std::string, const Member*> said;
-        for (const auto& member : voice.entry->body.members) {
-            if (member.key != "tools") said[member.key] = &member;
-            if (member.key == "tools")
-                for (const auto& tool : member.value.members) said["tools." + tool.key] = &tool;
-        }
-        return said;
-    }
-
-    // Whoever names something for this one run, and an administrator has said otherwise, would take it
-    // to be in force. Switches are told by tell_vain_switches().
-    void tell_overridden(const Settled& settled, const Server& server) {
-        const bool turned_off = !server.enabled && turned_off_by_.entry &&
-                                turned_off_by_.source->scope == Scope::Enterprise;
-        const auto tell = [&](const Voice& voice, Mark mark, const std::string& what,
-                              const Place& stronger, const char* does) {
-            note(Severity::Warning, *voice.source, mark,
-                 what + " has no effect here, since " + to_string(stronger) + does +
-                     "; ask your administrator");
-        };
-        const auto& [entry, source] = settled.definition;
-        for (const auto& voice : settled.overruled)
-            if (voice.source->scope == Scope::Session && source->scope == Scope::Enterprise &&
-                !(turned_off && voice.entry->body.find("enabled")))
-                tell(voice, voice.entry->mark, "this entry", source->place(entry->mark),
-                     " defines the server");
-        std::map<std::string, std::pair<const Member*, Place>> fixed;
-        for (const auto& voice : settled.overlays)
-            if (voice.source->scope == Scope::Enterprise)
-                for (const auto& [key, member] : said_by(voice))
-                    fixed[key] = {member, voice.source->place(member->mark)};
-        const auto look = [&](const Voice& voice) {
-            if (voice.source->scope != Scope::Session) return;
-            for (const auto& [key, member] : said_by(voice)) {
-                const auto by = fixed.find(key);
-                if (by == fixed.end() || (turned_off && key == "enabled") ||
-                    to_json(by->second.first->value) == to_json(member->value))
-                    continue;
-                tell(voice, member->mark,
-                     core::printable(voice.entry->as_written(key), 200) + ": it", by->second.second,
-                     " says otherwise");
-            }
-        };
-        look(settled.definition);
-        for (const auto& voice : settled.overlays) look(voice);
     }
 
     void define(Server& server, const Voice& voice) {
