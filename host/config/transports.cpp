@@ -195,108 +195,154 @@ json::object settings_for(const json::object& settings, const json::value& schem
     return own;
 }
 
-void check_transports(Config& config, const std::vector<KnownTransport>& known,
-                      const SchemaCompiler& compiler) {
-    core::Effort hints(core::Effort::kOneLoad);
-    Checker checker(config, hints);
-    std::map<std::string, SettingsValidator> validators;  // by transport
-    std::vector<std::string> names;
-    for (const auto& transport : known)
-        if (transport.unusable.empty()) names.push_back(transport.name);
-    std::sort(names.begin(), names.end());
-    const auto complaints_of = [&](const Server& server, const KnownTransport& transport) {
-        if (!compiler || transport.schema.is_null()) return std::vector<std::string>();
-        const auto settings = settings_for(server.settings, transport.schema);
-        if (server.expand && must_wait(settings)) return std::vector<std::string>();
-        auto& validate = validators[transport.name];
-        if (!validate) validate = compiler(transport.schema);
-        return validate(settings);
-    };
-    const auto keep = [&](Server& server) {
-        const auto it = std::find_if(known.begin(), known.end(),
-                                     [&](const auto& t) { return t.name == server.transport; });
-        if (it != known.end() && !it->unusable.empty()) {
-            checker.fail(server, "transport \"" + core::printable(server.transport, 80) +
-                                     "\" is not there: " + it->unusable + "; loaded transports: " +
-                                     (names.empty() ? "none" : core::join(names, ", ")));
+namespace {
+
+// One configuration against the transports that there are.
+class TransportCheck {
+public:
+    TransportCheck(Config& config, const std::vector<KnownTransport>& known,
+                   const SchemaCompiler& compiler)
+        : config_(config), known_(known), compiler_(compiler) {
+        for (const auto& transport : known)
+            if (transport.unusable.empty()) names_.push_back(transport.name);
+        std::sort(names_.begin(), names_.end());
+    }
+
+    // False: it cannot be used, and why has been said. What is of no use in it is taken out.
+    bool keep(Server& server) {
+        const auto* transport = find(server.transport);
+        if (!is_there(server, transport)) return false;
+        server.local = transport->local;
+        warn_of_vain_mode(server);
+        drop_missing_fallbacks(server);
+        if (!judge_names(server, *transport)) return false;
+        if (is_command_line(server)) {
+            checker_.warn(server, "command",
+                          "command: there are spaces in it, and no shell splits it; write the "
+                          "program alone and the rest as args, or a list of all of them");
+        }
+        if (!judge_where(server, *transport)) return false;
+        warn_of_vain_settings(server);
+        if (const auto wrong = fault_of_references(server); !wrong.empty()) {
+            checker_.fail(server, wrong);
             return false;
         }
-        if (it == known.end()) {
-            checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) +
-                                     "\"; loaded transports: " +
-                                     (names.empty() ? "none" : core::join(names, ", ")) +
-                                     core::did_you_mean(server.transport, names, hints));
-            return false;
-        }
-        server.local = it->local;
+        return judge_settings(server, *transport);
+    }
+
+private:
+    const KnownTransport* find(const std::string& name) const {
+        const auto it = std::find_if(known_.begin(), known_.end(),
+                                     [&](const auto& each) { return each.name == name; });
+        return it == known_.end() ? nullptr : &*it;
+    }
+    std::string loaded() const {
+        return "; loaded transports: " + (names_.empty() ? "none" : core::join(names_, ", "));
+    }
+
+    bool is_there(const Server& server, const KnownTransport* transport) {
+        const auto name = "transport \"" + core::printable(server.transport, 80) + "\"";
+        if (!transport)
+            checker_.fail(server, "unknown " + name + loaded() +
+                                      core::did_you_mean(server.transport, names_, hints_));
+        else if (!transport->unusable.empty())
+            checker_.fail(server, name + " is not there: " + transport->unusable + loaded());
+        return transport && transport->unusable.empty();
+    }
+
+    void warn_of_vain_mode(const Server& server) {
         if (server.local && server.mode == "shared" && server.words == Words::Ours &&
-            !config.host.stdio_sharing)
-            checker.warn(server, "mode",
-                         "mode: \"shared\" counts for a program of this machine only with [host] "
-                         "stdio_sharing = true; each caller gets a process of its own");
+            !config_.host.stdio_sharing)
+            checker_.warn(server, "mode",
+                          "mode: \"shared\" counts for a program of this machine only with [host] "
+                          "stdio_sharing = true; each caller gets a process of its own");
+    }
+
+    void drop_missing_fallbacks(Server& server) {
         std::erase_if(server.fallback, [&](const std::string& name) {
-            if (std::binary_search(names.begin(), names.end(), name)) return false;
-            const auto missing = std::find_if(known.begin(), known.end(),
-                                              [&](const auto& t) { return t.name == name; });
-            checker.warn(server, "fallback",
-                         "unknown transport \"" + core::printable(name, 80) +
-                             "\" in fallback is passed over" +
-                             (missing != known.end() ? ": " + missing->unusable : "") +
-                             "; loaded transports: " + core::join(names, ", ") +
-                             core::did_you_mean(name, names, hints));
+            if (std::binary_search(names_.begin(), names_.end(), name)) return false;
+            const auto* missing = find(name);
+            checker_.warn(server, "fallback",
+                          "unknown transport \"" + core::printable(name, 80) +
+                              "\" in fallback is passed over" +
+                              (missing ? ": " + missing->unusable : "") + loaded() +
+                              core::did_you_mean(name, names_, hints_));
             return true;
         });
-        const auto closed = names_of_all(server, known);
-        if (closed && !checker.take_out_strangers(server, *closed)) return false;
-        if (const auto rule = closed ? std::string() : checker.rule_that_passes(server, it->schema);
-            !rule.empty()) {
-            checker.fail(server, rule,
-                         unread_rule(rule) + core::did_you_mean(rule, names_in_a_server(), hints));
+    }
+
+    bool judge_names(Server& server, const KnownTransport& transport) {
+        const auto closed = names_of_all(server, known_);
+        if (closed) return checker_.take_out_strangers(server, *closed);
+        const auto rule = checker_.rule_that_passes(server, transport.schema);
+        if (!rule.empty())
+            checker_.fail(
+                server, rule,
+                unread_rule(rule) + core::did_you_mean(rule, names_in_a_server(), hints_));
+        return rule.empty();
+    }
+
+    bool judge_where(const Server& server, const KnownTransport& transport) {
+        for (const auto& wrong :
+             {trouble_with_url(server), trouble_with_headers(server, transport.schema)}) {
+            if (!wrong) continue;
+            checker_.fail(server, wrong->setting, wrong->text);
             return false;
         }
-        if (is_command_line(server)) {
-            checker.warn(server, "command",
-                         "command: there are spaces in it, and no shell splits it; write the "
-                         "program alone and the rest as args, or a list of all of them");
-        }
-        for (const auto& wrong :
-             {trouble_with_url(server), trouble_with_headers(server, it->schema)}) {
-            if (wrong) {
-                checker.fail(server, wrong->setting, wrong->text);
-                return false;
-            }
-        }
+        return true;
+    }
+
+    void warn_of_vain_settings(Server& server) {
         if (const auto vain = without_vain_headers(server); !vain.empty())
-            checker.warn(server, "forward_headers", vain);
-        if (const auto [key, lost] = lost_token(server, config); !key.empty()) {
-            checker.warn(server, key, lost);
+            checker_.warn(server, "forward_headers", vain);
+        if (const auto [key, lost] = lost_token(server, config_); !key.empty()) {
+            checker_.warn(server, key, lost);
             server.bearer_token_env_var.clear();  // nothing asks for it, or says that there is one
         }
         if (const auto key = home_in_a_path(server.settings); !key.empty())
-            checker.warn(server, key,
-                         key +
-                             ": no shell expands ~, so it is the name of a folder here; "
-                             "write ${HOME}");
-        if (const auto wrong = fault_of_references(server); !wrong.empty()) {
-            checker.fail(server, wrong);
-            return false;
-        }
-        const auto complaints = complaints_of(server, *it);
-        for (const auto& complaint : complaints) {
-            checker.fail(server, "transport \"" + server.transport +
-                                     "\" refuses its settings: " + complaint);
-        }
-        for (const auto& name : server.fallback) {
-            const auto other = std::find_if(known.begin(), known.end(),
-                                            [&](const auto& t) { return t.name == name; });
-            for (const auto& complaint : complaints_of(server, *other))
-                checker.warn(server, "fallback",
-                             "transport \"" + name +
-                                 "\" in fallback would refuse its settings: " + complaint);
-        }
+            checker_.warn(server, key,
+                          key +
+                              ": no shell expands ~, so it is the name of a folder here; "
+                              "write ${HOME}");
+    }
+
+    bool judge_settings(const Server& server, const KnownTransport& transport) {
+        const auto complaints = complaints_of(server, transport);
+        for (const auto& complaint : complaints)
+            checker_.fail(server, "transport \"" + server.transport +
+                                      "\" refuses its settings: " + complaint);
+        for (const auto& name : server.fallback)
+            for (const auto& complaint : complaints_of(server, *find(name)))
+                checker_.warn(server, "fallback",
+                              "transport \"" + name +
+                                  "\" in fallback would refuse its settings: " + complaint);
         return complaints.empty();
-    };
-    std::erase_if(config.servers, [&](Server& server) { return !keep(server); });
+    }
+
+    std::vector<std::string> complaints_of(const Server& server, const KnownTransport& transport) {
+        if (!compiler_ || transport.schema.is_null()) return {};
+        const auto settings = settings_for(server.settings, transport.schema);
+        if (server.expand && must_wait(settings)) return {};
+        auto& validate = validators_[transport.name];
+        if (!validate) validate = compiler_(transport.schema);
+        return validate(settings);
+    }
+
+    Config& config_;
+    const std::vector<KnownTransport>& known_;
+    const SchemaCompiler& compiler_;
+    core::Effort hints_{core::Effort::kOneLoad};
+    Checker checker_{config_, hints_};
+    std::map<std::string, SettingsValidator> validators_;  // by transport
+    std::vector<std::string> names_;                       // of those that can be used
+};
+
+}  // namespace
+
+void check_transports(Config& config, const std::vector<KnownTransport>& known,
+                      const SchemaCompiler& compiler) {
+    TransportCheck check(config, known, compiler);
+    std::erase_if(config.servers, [&](Server& server) { return !check.keep(server); });
     if (config.stop.empty()) config.stop = wrong_source(config.diagnostics);
 }
 
