@@ -22,11 +22,13 @@ BatchRelay::BatchRelay(Session& session, int input, HostLine& line)
       input_(session.host().loop(), input),
       output_(session.host().loop(), {nullptr, LineOutput::Unread::Waits, session.signals()},
               [this] { advance(); }),
-      last_answers_(session.host().loop()) {}
+      last_answers_(session.host().loop()),
+      look_(session.host().loop()) {}
 
 int BatchRelay::run() {
     line_.listen([this](std::string_view answer) { take(answer); }, [this] { advance(); });
     input_.begin([this] { advance(); });
+    look_later();
     session_.wait([this] { return over(); }, [this] { interrupt(); });
     session_.close();
     output_.finish(kLastWords);
@@ -46,13 +48,30 @@ void BatchRelay::advance() {
     input_.pause(line_.crowded());
     line_.pause(output_.crowded());
     if (input_.over() && !std::exchange(sent_all_, true)) line_.end_input();
-    if (!line_.gone() || std::exchange(ended_, true)) return;
+    if (line_.gone()) fail("has gone");
+}
+
+void BatchRelay::fail(const std::string& what) {
+    if (std::exchange(ended_, true)) return;
     failed_ = true;
-    say("error: the running host (pid " + std::to_string(line_.welcome().pid) +
-        ") has gone, and what was not answered is lost; with --alone a batch needs none");
+    sent_all_ = true;
+    input_.stop();
+    say("error: the running host (pid " + std::to_string(line_.welcome().pid) + ") " + what +
+        ", and what was not answered is lost; with --alone a batch needs none");
+}
+
+// It may just have nothing to say: a call lasts, or nobody has asked anything.
+void BatchRelay::look_later() {
+    look_.start(kLook, [this] {
+        if (ended_) return;
+        if (!std::exchange(heard_, false) && !still_answers(session_, line_))
+            return fail("does not answer");
+        look_later();
+    });
 }
 
 void BatchRelay::take(std::string_view answer) {
+    heard_ = true;
     if (!answer.starts_with(kLastLine)) return output_.line(std::string(answer));
     ended_ = true;
     const auto told = core::parse_json_object(answer);

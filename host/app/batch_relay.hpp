@@ -4,7 +4,7 @@
 // Borrows the session, the descriptor and the line to the host.
 // Threads: [loop].
 // Errors:  a line that is too long is answered here, in the same words as there. A host that has gone before its
-//          last line is told of on stderr.
+//          last line, or says nothing for kLook and greets nobody either, is told of on stderr.
 // Limits:  what either side does not take makes us read no more from the other; an interrupt leaves the host
 //          kLastAnswers.
 #pragma once
@@ -22,7 +22,7 @@ namespace patchbay::app {
 
 class BatchRelay {
 public:
-    static constexpr std::chrono::seconds kLastAnswers{5};
+    static constexpr std::chrono::seconds kLastAnswers{5}, kLook{5};
 
     BatchRelay(Session& session, int input, HostLine& line);
     int run();
@@ -31,13 +31,16 @@ private:
     void advance();
     void take(std::string_view answer);
     void interrupt();
+    void look_later();
+    void fail(const std::string& what);
     bool over() const { return (ended_ && output_.written()) || output_.lost(); }
 
     Session& session_;
     HostLine& line_;
     LineInput input_;
     BatchOutput output_;
-    core::Timer last_answers_;
+    core::Timer last_answers_, look_;
+    bool heard_ = false;  // since the last look
     bool sent_all_ = false, ended_ = false, failed_ = false, interrupted_ = false;
 };
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -82,18 +84,6 @@ json::object programs_of(const registry::Snapshot& snapshot,
     return programs;
 }
 
-// Whether a server, or a root that it is offered, is another one in another working folder.
-bool minds_the_folder(const registry::Snapshot& snapshot) {
-    const auto& roots = snapshot.config.client.roots;
-    return std::any_of(snapshot.specs.begin(), snapshot.specs.end(),
-                       [](const auto& spec) {
-                           return spec.local() && !spec.config.settings.contains("cwd");
-                       }) ||
-           std::any_of(roots.begin(), roots.end(), [](const auto& root) {
-               return !root.starts_with('/') && !root.starts_with("file:");
-           });
-}
-
 bool is_of_the_log(std::string_view key) {
     return key.starts_with("log.");
 }
@@ -120,6 +110,30 @@ json::array places(const config::Config& config) {
 }
 
 }  // namespace
+
+std::vector<std::string> variables_given(const registry::Snapshot& snapshot) {
+    constexpr std::string_view kOfTheUser[] = {"HOME", "USER",   "LANG",          "LC_ALL",
+                                               "TZ",   "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+    std::vector<std::string> given;
+    for (const auto& name : variables_of(snapshot)) {
+        const char* value = std::getenv(name.c_str());
+        const bool known =
+            std::find(std::begin(kOfTheUser), std::end(kOfTheUser), name) != std::end(kOfTheUser);
+        if (value && !name.empty() && !known) given.push_back(name);
+    }
+    return given;
+}
+
+bool minds_the_folder(const registry::Snapshot& snapshot) {
+    const auto& roots = snapshot.config.client.roots;
+    return std::any_of(snapshot.specs.begin(), snapshot.specs.end(),
+                       [](const auto& spec) {
+                           return spec.local() && !spec.config.settings.contains("cwd");
+                       }) ||
+           std::any_of(roots.begin(), roots.end(), [](const auto& root) {
+               return !root.starts_with('/') && !root.starts_with("file:");
+           });
+}
 
 std::string configuration_digest(const registry::Snapshot& snapshot,
                                  const config::Environment& environment) {

@@ -10,10 +10,18 @@
 #include "registry/snapshot.hpp"
 
 #include <string>
+#include <vector>
 
 namespace patchbay::app {
 
 std::string configuration_digest(const registry::Snapshot& snapshot,
                                  const config::Environment& environment);
+
+// Which variables of those who start a host go on to servers, or stand in `${...}`, without what every service has;
+// only those that are set here.
+std::vector<std::string> variables_given(const registry::Snapshot& snapshot);
+
+// Whether a server, or a root that it is offered, is another one in another working folder.
+bool minds_the_folder(const registry::Snapshot& snapshot);
 
 }  // namespace patchbay::app

@@ -31,8 +31,10 @@ public:
 
     const Welcome& welcome() const { return line_->welcome(); }
 
-    // `op`: host/stop, host/start or host/restart; waits as statuses() does.
+    // `op`: host/stop, host/start, host/restart, host/disable or host/enable; waits as statuses() does.
     Result<void> turn(const std::string& op, const std::string& server);
+    // `op`: host/apply or host/rollback; what it came to.
+    Result<boost::json::value> move(const std::string& op) { return ask(op, ""); }
 
     void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
     std::vector<connection::Status> statuses() override;

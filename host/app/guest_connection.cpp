@@ -90,9 +90,7 @@ void GuestConnection::greet(const Hello& hello) {
 void GuestConnection::begin(const Hello& hello) {
     input_.limit_line(LineInput::kLineBytes);
     input_.count_anew();
-    operations_.emplace(
-        desk_.host().servers(), *caller_, desk_.server_switch(),
-        [this](std::size_t guest, const std::string& why) { desk_.interrupt(guest, why); });
+    operations_.emplace(desk_.host().servers(), *caller_, desk_);
     batch_.emplace(
         Batch::Parts{desk_.host().servers(),
                      *caller_,

@@ -35,15 +35,12 @@ public:
     static constexpr std::chrono::seconds kGreeting{5};
 
     // What all of them share.
-    class Desk {
+    class Desk : public GuestOperations::Control {
     public:
         virtual Host& host() = 0;
         virtual LocalCaller& person() = 0;  // whom the commands of a person speak for
         virtual HangUps& hang_ups() = 0;
-        virtual ServerSwitch& server_switch() = 0;
         virtual Welcome welcome(const Hello& hello) = 0;
-        // What the connection of that number has asked is cancelled; there need be none.
-        virtual void interrupt(std::size_t guest, const std::string& why) = 0;
         // It has more or less in memory than before, or nothing more to do; may end others, not it.
         virtual void look_at(GuestConnection& guest) = 0;
 

@@ -50,15 +50,18 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
         in_flight.succeed(line.id, rules(line));
     else if (op == "host/ping")
         in_flight.succeed(line.id, "{}");
-    else if (op == "host/stop" || op == "host/start" || op == "host/restart")
+    else if (op == "host/stop" || op == "host/start" || op == "host/restart" ||
+             op == "host/disable" || op == "host/enable")
         turn(line, in_flight);
+    else if (op == "host/apply" || op == "host/rollback")
+        move(line, in_flight);
     else if (op == "host/interrupt") {
         const auto guest = core::integer_in(&line.members, "guest").value_or(0);
         in_flight.succeed(line.id, "{}");
         // Not in the middle of its own lines, should it mean itself.
         servers_.connections().loop().defer(
             lifetime_.guard([this, guest, why = text_of(line.members, "why")] {
-                interrupt_(static_cast<std::size_t>(guest), why);
+                control_.interrupt(static_cast<std::size_t>(guest), why);
             }));
     } else
         return false;
@@ -99,11 +102,29 @@ void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
 void GuestOperations::turn(const BatchLine& line, BatchInFlight& in_flight) {
     const auto op = text_of(line.members, "op");
     const auto server = text_of(line.members, "server");
-    const auto done = op == "host/stop"    ? switch_.stop(server)
-                      : op == "host/start" ? switch_.start(server)
-                                           : restart(server);
+    auto& servers = control_.server_switch();
+    const auto done = op == "host/stop"      ? servers.stop(server)
+                      : op == "host/start"   ? servers.start(server)
+                      : op == "host/disable" ? servers.disable(server)
+                      : op == "host/enable"  ? servers.enable(server)
+                                             : restart(server);
     if (!done) return in_flight.fail(line.id, done.error());
     in_flight.succeed(line.id, "{}");
+}
+
+void GuestOperations::move(const BatchLine& line, BatchInFlight& in_flight) {
+    auto& reload = control_.reload();
+    const auto plan =
+        text_of(line.members, "op") == "host/apply" ? reload.apply() : reload.rollback();
+    if (!plan) return in_flight.fail(line.id, plan.error());
+    json::array lines;
+    for (const auto& each : registry::lines_of(*plan))
+        lines.push_back(
+            json::array{json::value(each.what), json::value(each.whom), json::value(each.how)});
+    in_flight.succeed(
+        line.id, json::serialize(json::object{{"configuration", control_.configuration_number()},
+                                              {"plan", registry::to_json(*plan)},
+                                              {"lines", std::move(lines)}}));
 }
 
 Result<void> GuestOperations::restart(const std::string& server) {

@@ -9,7 +9,8 @@
 //   host/call       name, arguments, timeout_ms, spent_ms, progress     the server's answer
 //   host/ping                                       {}, at once
 //   host/rules      servers                              rules that match no tool of theirs
-//   host/stop, host/start, host/restart    server        {}; none waits for the server itself
+//   host/stop, host/start, host/restart, host/disable, host/enable    server        {}; none waits for the server itself
+//   host/apply, host/rollback                       {"configuration":3,"plan":{...},"lines":[...]}
 //   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled
 //
 // An interrupt comes by another connection, as nothing is read behind a barrier.
@@ -19,25 +20,34 @@
 
 #include "app/batch_in_flight.hpp"
 #include "app/batch_operations.hpp"
+#include "app/reload.hpp"
 #include "app/server_switch.hpp"
 #include "core/lifetime.hpp"
 #include "service/servers.hpp"
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <string>
 
 namespace patchbay::app {
 
 class GuestOperations final : public MoreOperations {
 public:
-    GuestOperations(const service::Servers& servers, connection::Caller& caller,
-                    ServerSwitch& server_switch,
-                    std::function<void(std::size_t guest, const std::string& why)> interrupt)
-        : servers_(servers),
-          caller_(caller),
-          switch_(server_switch),
-          interrupt_(std::move(interrupt)) {}
+    // What is turned for all who come.
+    class Control {
+    public:
+        virtual ServerSwitch& server_switch() = 0;
+        virtual Reload& reload() = 0;
+        virtual std::uint64_t configuration_number() const = 0;
+        // What the connection of that number has asked is cancelled; there need be none.
+        virtual void interrupt(std::size_t guest, const std::string& why) = 0;
+
+    protected:
+        ~Control() = default;
+    };
+
+    GuestOperations(const service::Servers& servers, connection::Caller& caller, Control& control)
+        : servers_(servers), caller_(caller), control_(control) {}
 
     bool start(const BatchLine& line, BatchInFlight& in_flight) override;
 
@@ -46,6 +56,7 @@ private:
     void find(const BatchLine& line, BatchInFlight& in_flight);
     void call(const BatchLine& line, BatchInFlight& in_flight);
     void turn(const BatchLine& line, BatchInFlight& in_flight);
+    void move(const BatchLine& line, BatchInFlight& in_flight);
     Result<void> restart(const std::string& server);
     std::string statuses() const;
     std::string tools(const BatchLine& line) const;
@@ -53,8 +64,7 @@ private:
 
     const service::Servers& servers_;
     connection::Caller& caller_;
-    ServerSwitch& switch_;
-    const std::function<void(std::size_t guest, const std::string& why)> interrupt_;
+    Control& control_;
     core::Lifetime lifetime_;
 };
 

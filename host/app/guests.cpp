@@ -19,11 +19,12 @@ constexpr std::chrono::milliseconds kAcceptPause{200};
 }  // namespace
 
 Guests::Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
-               std::function<Welcome(const Hello&)> welcome)
+               Reload& reload, std::function<Welcome(const Hello&)> welcome)
     : host_(host),
       seat_(seat),
       person_(person),
       switch_(server_switch),
+      reload_(reload),
       welcome_(std::move(welcome)),
       hang_ups_(host.loop()),
       pause_(host.loop()) {

@@ -1,6 +1,6 @@
 // Everybody who has connected to the host that runs.
 //
-// Owns:    their connections. Borrows the host, the seat, the person's caller and the switch.
+// Owns:    their connections. Borrows the host, the seat, the person's caller, the switch and the reload.
 // Threads: [loop].
 // Errors:  one that goes wrong ends alone. Of another user's process nothing is read.
 // Limits:  kGuests; more are refused with a line that says so. What all of them make us keep is kAllBytes:
@@ -27,7 +27,7 @@ public:
 
     // `welcome`: what each is told.
     Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
-           std::function<Welcome(const Hello&)> welcome);
+           Reload& reload, std::function<Welcome(const Hello&)> welcome);
     ~Guests();  // they are cut off
     Guests(const Guests&) = delete;
 
@@ -49,6 +49,8 @@ private:
     LocalCaller& person() override { return person_; }
     HangUps& hang_ups() override { return hang_ups_; }
     ServerSwitch& server_switch() override { return switch_; }
+    Reload& reload() override { return reload_; }
+    std::uint64_t configuration_number() const override { return host_.configuration_number(); }
     Welcome welcome(const Hello& hello) override { return welcome_(hello); }
     void look_at(GuestConnection& guest) override;
     void accept();
@@ -59,6 +61,7 @@ private:
     const Seat& seat_;
     LocalCaller& person_;
     ServerSwitch& switch_;
+    Reload& reload_;
     const std::function<Welcome(const Hello&)> welcome_;
     HangUps hang_ups_;
     core::Loop::WatchId watch_ = 0;

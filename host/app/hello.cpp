@@ -54,10 +54,15 @@ std::string to_line(const Hello& hello) {
 }
 
 std::string to_line(const Welcome& welcome) {
-    json::object said{{"protocol", kHostProtocol}, {"version", welcome.version},
-                      {"pid", welcome.pid},        {"since", welcome.since},
-                      {"guest", welcome.guest},    {"fits", welcome.fits}};
+    json::object said{{"protocol", kHostProtocol},
+                      {"version", welcome.version},
+                      {"pid", welcome.pid},
+                      {"since", welcome.since},
+                      {"guest", welcome.guest},
+                      {"fits", welcome.fits},
+                      {"configuration", welcome.configuration}};
     if (!welcome.kept.empty()) said["kept"] = core::log::masked(welcome.kept);
+    if (!welcome.looks_because.empty()) said["looks_because"] = welcome.looks_because;
     return json::serialize(json::object{{kMember, std::move(said)}});
 }
 
@@ -95,6 +100,9 @@ Result<Welcome> parse_welcome(std::string_view line) {
     welcome.since = text_of(*said, "since");
     welcome.fits = core::flag_in(&*said, "fits") == true;
     welcome.kept = text_of(*said, "kept");
+    if (const auto number = core::integer_in(&*said, "configuration"); number && *number > 0)
+        welcome.configuration = static_cast<std::uint64_t>(*number);
+    welcome.looks_because = text_of(*said, "looks_because");
     return welcome;
 }
 

@@ -12,6 +12,7 @@
 #include "core/result.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,9 @@ struct Welcome {
     bool fits = true;       // it runs by that configuration
     // It was given that configuration, and keeps the one before for this reason; empty: it was not.
     std::string kept = {};
+    std::uint64_t configuration = 1;  // the number of what it runs by
+    std::string looks_because =
+        {};  // why it looks at its files from time to time; empty: it need not
 };
 
 std::string to_line(const Hello& hello);

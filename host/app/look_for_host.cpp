@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "protocol/compose.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -50,9 +51,40 @@ std::string name_of(const Welcome& host) {
     return "the running host (pid " + std::to_string(host.pid) + ", since " + host.since + ")";
 }
 
-// The host at `place`, if it may be used.
+// What it runs by now, for who asks for the state.
+void say_how_it_runs(const Session& session, const Welcome& host) {
+    if (session.global().quiet) return;
+    if (host.configuration > 1)
+        say("note: " + name_of(host) + " runs by configuration " +
+            std::to_string(host.configuration));
+    if (!host.looks_because.empty())
+        say("note: it looks for changes of its files each 2 s, since " + host.looks_because);
+}
+
+// That it goes on; why was told already where it is a fault of what this command has read.
+void say_that_it_goes_on(const Session& session, const Welcome& host) {
+    const auto& told = session.host().config().diagnostics;
+    const bool known = std::any_of(told.begin(), told.end(), [&](const auto& each) {
+        return config::to_string(each).ends_with(host.kept);
+    });
+    say("warning: " + name_of(host) + " goes on with what it ran by before" +
+        (known ? "" : ": " + host.kept));
+}
+
+// Why a host that runs in `folder` by something else does.
+std::string why_another(const Session& session, const std::string& folder) {
+    const bool above = folder != environment_of(session.global()).working_directory;
+    if (!above || !minds_the_folder(*session.host().snapshot()))
+        return "runs by another configuration";
+    return "runs in " + folder +
+           ", and here a local server without `cwd`, or a relative root, is of the folder that it "
+           "is started in";
+}
+
+// The host of `folder` at `place`, if it may be used.
 std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& place,
-                                core::Descriptor socket, const Hello& hello, Fit fit) {
+                                const std::string& folder, core::Descriptor socket,
+                                const Hello& hello, Fit fit) {
     auto line =
         HostLine::open(session.host().loop(), place, std::move(socket), hello, patience(fit));
     if (!line) {
@@ -70,14 +102,22 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
         return {};
     }
     if (!host.kept.empty() && fit != Fit::Exactly) {
-        if (!session.global().quiet)
-            say("warning: " + name_of(host) + " goes on with what it ran by before: " + host.kept);
+        if (!session.global().quiet) say_that_it_goes_on(session, host);
+        if (fit == Fit::EvenIfKept) say_how_it_runs(session, host);
         return std::move(*line);
     }
     if (!host.fits && fit != Fit::Any) {
-        say_more(session, name_of(host) + " runs by another configuration and is not asked");
+        // The states that `mcp list` tells are its own.
+        if (!host.kept.empty() && !session.global().quiet)
+            say("note: " + name_of(host) +
+                " is not asked: it goes on with what it ran by before; `patchbay mcp list` shows "
+                "that");
+        else
+            say_more(session,
+                     name_of(host) + " " + why_another(session, folder) + ", and is not asked");
         return {};
     }
+    if (fit == Fit::EvenIfKept) say_how_it_runs(session, host);
     say_more(session, name_of(host) + " is asked");
     return std::move(*line);
 }
@@ -111,23 +151,38 @@ std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
         if (!hello)
             hello = Hello{PATCHBAY_VERSION, as,
                           configuration_digest(*session.host().snapshot(), environment)};
-        if (auto line = greet(session, place, std::move(*socket), *hello, fit)) return line;
+        if (auto line = greet(session, place, folder, std::move(*socket), *hello, fit)) return line;
     }
     if (!hello) say_more(session, "no host runs for this folder and configuration");
     return {};
 }
 
-void interrupt_guest(const Session& session, const HostLine& other, const std::string& why) {
+namespace {
+
+// Another connection to the same host; null: nobody greets there.
+std::unique_ptr<HostLine> beside(const Session& session, const HostLine& other,
+                                 std::chrono::milliseconds most) {
     auto socket = other.place().connect();
-    if (!socket || socket->get() < 0) return;
+    if (!socket || socket->get() < 0) return {};
     auto line = HostLine::open(session.host().loop(), other.place(), std::move(*socket),
-                               {PATCHBAY_VERSION, Guest::Person, {}}, kHostPatience);
+                               {PATCHBAY_VERSION, Guest::Person, {}}, most);
+    return line ? std::move(*line) : std::unique_ptr<HostLine>();
+}
+
+}  // namespace
+
+bool still_answers(const Session& session, const HostLine& other) {
+    return beside(session, other, kAlive) != nullptr;
+}
+
+void interrupt_guest(const Session& session, const HostLine& other, const std::string& why) {
+    const auto line = beside(session, other, kHostPatience);
     if (!line) return;
     bool answered = false;
-    (*line)->listen([&](std::string_view) { answered = true; }, [] {});
-    (*line)->put("{\"id\":1,\"op\":\"host/interrupt\",\"guest\":" +
-                 std::to_string(other.welcome().guest) + ",\"why\":" + protocol::quoted(why) + "}");
-    (*line)->read_until([&] { return answered; }, kHostPatience);
+    line->listen([&](std::string_view) { answered = true; }, [] {});
+    line->put("{\"id\":1,\"op\":\"host/interrupt\",\"guest\":" +
+              std::to_string(other.welcome().guest) + ",\"why\":" + protocol::quoted(why) + "}");
+    line->read_until([&] { return answered; }, kHostPatience);
 }
 
 }  // namespace patchbay::app

@@ -22,6 +22,9 @@ inline constexpr std::chrono::milliseconds kHostPatience{200}, kLongPatience{5'0
 enum class Fit { Exactly, EvenIfKept, Any };
 // Null: there is none that may be used.
 std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly);
+// Whether its loop turns still: one that was stopped keeps its socket, and greets nobody. Waits kAlive at most.
+inline constexpr std::chrono::seconds kAlive{10};
+bool still_answers(const Session& session, const HostLine& other);
 // Has the host cancel what that connection has in flight.
 void interrupt_guest(const Session& session, const HostLine& other, const std::string& why);
 

@@ -111,26 +111,48 @@ Result<Holder> parse_holder(std::string_view text) {
 
 void Seat::give_up() {
     if (socket_.get() < 0) return;
-    ::unlinkat(folder_.get(), name_.c_str(), 0);
+    if (!is_handed_over_) ::unlinkat(folder_.get(), name_.c_str(), 0);
     socket_.close();
+}
+
+Result<Holder> MeetingPoint::read_holder(const core::Descriptor& folder) const {
+    const auto file =
+        core::open_private_file(folder, folder_, lock_name(), core::Others::MayNothing);
+    if (!file) return file.error();
+    const auto text = core::read_whole(*file, lock_name(), kHolderBytes);
+    return text ? parse_holder(*text) : Result<Holder>(text.error());
 }
 
 Error MeetingPoint::taken(const core::Descriptor& folder) const {
     const std::string told = "a host runs for this configuration already";
-    // It may not have come to write it.
-    const auto file =
-        core::open_private_file(folder, folder_, lock_name(), core::Others::MayNothing);
-    const auto text =
-        file ? core::read_whole(*file, lock_name(), kHolderBytes) : Result<std::string>("");
-    const auto holder = text ? parse_holder(*text) : Result<Holder>(text.error());
+    const auto holder = read_holder(folder);  // it may not have come to write it
     if (!holder) return {ErrorCode::Invalid, told + "; it has just begun"};
     return {ErrorCode::Invalid, told + ": pid " + std::to_string(holder->pid) + ", since " +
                                     holder->since + ", in " + holder->folder + "; `kill " +
                                     std::to_string(holder->pid) + "` ends it"};
 }
 
+Result<std::optional<Holder>> MeetingPoint::holder() const {
+    using Found = std::optional<Holder>;
+    const auto folder =
+        core::open_private_directory(folder_, core::Others::MayNothing, core::Make::No);
+    if (!folder) return folder.error();
+    if (folder->get() < 0) return Found();
+    const auto file =
+        core::open_private_file(*folder, folder_, lock_name(), core::Others::MayNothing);
+    if (!file) return file.error();
+    if (file->get() < 0) return Found();
+    const auto lock = core::take_turn(*folder, folder_, lock_name(), std::chrono::milliseconds(0));
+    if (lock) return Found();
+    if (lock.error().code != ErrorCode::Timeout) return lock.error();
+    auto holder = read_holder(*folder);
+    if (!holder) return holder.error();
+    return Found(std::move(*holder));
+}
+
 // With the lock nobody else can be listening: what a killed one left may go.
-Result<Seat> MeetingPoint::take(const std::string& working_folder) const {
+Result<Seat> MeetingPoint::take(const std::string& working_folder,
+                                std::vector<HandedOver> handed_over) const {
     auto folder = core::open_private_directory(folder_, core::Others::MayNothing, core::Make::Yes);
     if (!folder) return folder.error();
     auto lock = core::take_turn(*folder, folder_, lock_name(), std::chrono::milliseconds(0));
@@ -142,6 +164,24 @@ Result<Seat> MeetingPoint::take(const std::string& working_folder) const {
         ::pwrite(lock->get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
         return failed("write", folder_ + "/" + lock_name());
     Seat seat(std::move(*folder), std::move(*lock), socket_name(), path());
+    for (auto& each : handed_over) {
+        if (each.path != path()) continue;
+        seat.socket_ = std::move(each.socket);
+        seat.is_handed_over_ = true;
+        return seat;
+    }
+    if (!handed_over.empty())
+        return Error{ErrorCode::Invalid,
+                     "systemd hands over a socket at " +
+                         core::printable(handed_over.front().path, 200) + ", and this host's is " +
+                         path() +
+                         "; its units are of another folder or configuration: `patchbay service "
+                         "install` writes them anew"};
+    if (auto listens = listen(seat); !listens) return listens.error();
+    return seat;
+}
+
+Result<void> MeetingPoint::listen(Seat& seat) const {
     if (::unlinkat(seat.folder_.get(), seat.name_.c_str(), 0) != 0 && errno != ENOENT)
         return failed("replace", path());
     core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -154,7 +194,7 @@ Result<Seat> MeetingPoint::take(const std::string& working_folder) const {
     if (::fchmodat(seat.folder_.get(), seat.name_.c_str(), 0600, 0) != 0 ||
         ::listen(seat.socket(), kBacklog) != 0)
         return failed("listen on", path());
-    return seat;
+    return {};
 }
 
 Result<core::Descriptor> MeetingPoint::connect() const {

@@ -14,11 +14,13 @@
 // Source:  decisions/0040-a-host-that-stays.md.
 #pragma once
 
+#include "app/handed_over.hpp"
 #include "config/load.hpp"
 #include "core/descriptor.hpp"
 #include "core/private_file.hpp"
 #include "core/result.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +52,8 @@ public:
 
     int socket() const { return socket_.get(); }  // listening, non-blocking
     const std::string& path() const { return path_; }
-    void give_up();  // nobody comes any more
+    // Nobody comes any more; at a socket of systemd's they wait for the next host.
+    void give_up();
 
 private:
     friend class MeetingPoint;
@@ -62,6 +65,7 @@ private:
 
     core::Descriptor folder_, lock_, socket_;
     std::string name_, path_;
+    bool is_handed_over_ = false;  // the socket: its file is not ours to take away
 };
 
 class MeetingPoint {
@@ -69,8 +73,12 @@ public:
     MeetingPoint(std::string folder, std::string key)
         : folder_(std::move(folder)), key_(std::move(key)) {}
 
-    // The host's place; Invalid says who has it.
-    Result<Seat> take(const std::string& working_folder) const;
+    // The host's place; Invalid says who has it. `handed_over`: sockets of systemd's, of which one is to be at
+    // path(), and is listened on then.
+    Result<Seat> take(const std::string& working_folder,
+                      std::vector<HandedOver> handed_over = {}) const;
+    // Who has it; nothing: nobody.
+    Result<std::optional<Holder>> holder() const;
     // A connection to the host, non-blocking, whose other side is this user's process. -1: nobody runs.
     Result<core::Descriptor> connect() const;
     std::string path() const { return folder_ + "/" + socket_name(); }
@@ -79,6 +87,8 @@ private:
     std::string socket_name() const { return key_ + ".sock"; }
     std::string lock_name() const { return key_ + ".lock"; }
     Error taken(const core::Descriptor& folder) const;
+    Result<Holder> read_holder(const core::Descriptor& folder) const;
+    Result<void> listen(Seat& seat) const;
 
     std::string folder_, key_;
 };

@@ -1,12 +1,15 @@
 #include "app/path_watch.hpp"
 
-#include "core/log.hpp"
-
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <linux/magic.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
 
@@ -19,6 +22,17 @@ constexpr int kLinks = 40;  // as path_resolution(7) has it
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE |
                                 IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+// Of these the kernel hears no more than what this machine does itself (inotify(7), "Limitations and caveats").
+bool is_on_a_distant_disk(const std::string& folder) {
+    constexpr long kDistant[] = {NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC, 0xff534d42 /* CIFS */,
+                                 0xfe534d42 /* SMB2 */, V9FS_MAGIC,      0x65735546 /* FUSE */,
+                                 CODA_SUPER_MAGIC,      AFS_SUPER_MAGIC, 0x00c36400 /* Ceph */};
+    struct statfs info {};
+    if (::statfs(folder.c_str(), &info) != 0) return false;
+    return std::find(std::begin(kDistant), std::end(kDistant), long(info.f_type)) !=
+           std::end(kDistant);
+}
 
 }  // namespace
 
@@ -58,14 +72,16 @@ std::map<std::string, std::set<std::string>> names_on_the_way(const std::string&
     return names;
 }
 
-PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed)
+PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant)
     : loop_(loop),
       changed_(std::move(changed)),
+      is_distant_(is_distant ? std::move(is_distant) : is_on_a_distant_disk),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
-      settle_(loop) {
+      settle_(loop),
+      look_(loop) {
     if (inotify_.get() < 0) return;
     if (auto watched =
-            loop.watch(inotify_.get(), core::Loop::kReadable, [this](unsigned) { look(); }))
+            loop.watch(inotify_.get(), core::Loop::kReadable, [this](unsigned) { on_events(); }))
         watch_ = *watched;
 }
 
@@ -80,6 +96,10 @@ void PathWatch::watch(std::vector<std::string> paths) {
         for (auto& [folder, names] : names_on_the_way(path))
             wanted[folder].names.insert(names.begin(), names.end());
     std::string trouble;
+    if (inotify_.get() < 0) {
+        trouble = "the system has no watch left for this user";
+        wanted.clear();
+    }
     if (wanted.size() > kFolders) {
         trouble = "there are more than " + std::to_string(kFolders) + " folders";
         wanted.erase(std::next(wanted.begin(), kFolders), wanted.end());
@@ -89,7 +109,10 @@ void PathWatch::watch(std::vector<std::string> paths) {
     for (auto& [path, folder] : wanted) {
         folder.number = ::inotify_add_watch(inotify_.get(), path.c_str(), kMask);
         if (folder.number < 0 && errno != ENOENT && errno != ENOTDIR)
-            trouble = path + ": " + std::strerror(errno);
+            trouble = errno == ENOSPC ? "the system has no watch left for this user"
+                                      : path + ": " + std::strerror(errno);
+        else if (folder.number >= 0 && is_distant_(path))
+            trouble = path + " is on a disk of another machine";
     }
     for (const auto& [path, folder] : folders_) {
         const int number = folder.number;
@@ -99,9 +122,37 @@ void PathWatch::watch(std::vector<std::string> paths) {
         if (!stays && number >= 0) ::inotify_rm_watch(inotify_.get(), number);
     }
     folders_ = std::move(wanted);
-    if (!trouble.empty() && !std::exchange(told_trouble_, true))
-        core::log::warn("not every change of the configuration will be noticed: " + trouble +
-                        "; SIGHUP has it read again");
+    looks_because_ = std::move(trouble);
+    if (looks_because_.empty()) return look_.stop();
+    seen_ = state_of_paths();
+    look_later();
+}
+
+void PathWatch::look_later() {
+    look_.start(kLook, [this] {
+        const bool same = seen_ == state_of_paths();
+        look_later();
+        if (!same) plan_change();  // which looks anew
+    });
+}
+
+// What changes when a file is written, replaced, made or taken away, links followed.
+std::string PathWatch::state_of_paths() const {
+    std::string state;
+    for (const auto& path : paths_) {
+        struct stat info {};
+        if (::stat(path.c_str(), &info) != 0) {
+            state += "-\n";
+            continue;
+        }
+        for (const auto number :
+             {std::int64_t(info.st_dev), std::int64_t(info.st_ino), std::int64_t(info.st_size),
+              std::int64_t(info.st_mtim.tv_sec), std::int64_t(info.st_mtim.tv_nsec),
+              std::int64_t(info.st_ctim.tv_sec), std::int64_t(info.st_ctim.tv_nsec)})
+            state += std::to_string(number) + " ";
+        state += "\n";
+    }
+    return state;
 }
 
 bool PathWatch::matters(int number, const std::string& name) const {
@@ -110,7 +161,7 @@ bool PathWatch::matters(int number, const std::string& name) const {
     });
 }
 
-void PathWatch::look() {
+void PathWatch::on_events() {
     alignas(inotify_event) char events[16u << 10];
     bool changed = false;
     for (;;) {

@@ -1,10 +1,14 @@
 // Tells when something has changed that may be at one of several paths: written, replaced by a rename as editors do
 // it, made or taken away, by its own name, through a link or in a folder that was not there before.
 //
+// What inotify does not tell of, on a disk of another machine or where the system has no watch left, is looked at
+// each kLook instead.
+//
 // Owns:    its inotify descriptor. Borrows the loop.
-// Threads: [loop]. Looks at links, which may wait for a disk.
-// Errors:  what cannot be watched is told on the log, once; it is then not heard of.
-// Limits:  kFolders. `changed` comes kSettle after the last of several changes, or kAtMost after the first.
+// Threads: [loop]. Looks at links and files, which may wait for a disk.
+// Errors:  none; why it looks is in looks_because().
+// Limits:  kFolders are watched, beyond them it looks. `changed` comes kSettle after the last of several changes, or
+//          kAtMost after the first.
 #pragma once
 
 #include "core/descriptor.hpp"
@@ -25,14 +29,19 @@ namespace patchbay::app {
 class PathWatch {
 public:
     static constexpr std::size_t kFolders = 256;
-    static constexpr std::chrono::milliseconds kSettle{100}, kAtMost{1'000};
+    static constexpr std::chrono::milliseconds kSettle{100}, kAtMost{1'000}, kLook{2'000};
 
-    PathWatch(core::Loop& loop, std::function<void()> changed);
+    // Whether a folder is on a disk whose changes inotify may not hear of.
+    using IsDistant = std::function<bool(const std::string& folder)>;
+
+    PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant = {});
     ~PathWatch();
     PathWatch(const PathWatch&) = delete;
 
     // These, absolute ones, from now on; what they lead through is looked at anew.
     void watch(std::vector<std::string> paths);
+    // Empty: all is watched.
+    const std::string& looks_because() const { return looks_because_; }
 
 private:
     struct Folder {
@@ -40,19 +49,22 @@ private:
         std::set<std::string> names;  // in it that matter
     };
 
-    void look();
+    void on_events();
+    void look_later();
+    std::string state_of_paths() const;
     bool matters(int number, const std::string& name) const;
     void plan_change();
 
     core::Loop& loop_;
     const std::function<void()> changed_;
+    const IsDistant is_distant_;
     core::Descriptor inotify_;
     core::Loop::WatchId watch_ = 0;
     std::vector<std::string> paths_;
     std::map<std::string, Folder> folders_;
-    core::Timer settle_;
+    core::Timer settle_, look_;
     std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
-    bool told_trouble_ = false;
+    std::string looks_because_, seen_;              // seen_: as state_of_paths() was
 };
 
 // The folders, and in each the names, by which `path` leads to what it means now: those of folders and links on

@@ -1,6 +1,7 @@
 #include "app/reload.hpp"
 
 #include "app/configuration_digest.hpp"
+#include "app/stricter.hpp"
 #include "core/text.hpp"
 #include "registry/plan.hpp"
 
@@ -11,10 +12,17 @@ namespace patchbay::app {
 
 namespace {
 
+// Without `error: `: it stands in a sentence.
+std::string words_of(const config::Diagnostic& error) {
+    constexpr std::string_view kMark = "error: ";
+    auto words = config::to_string(error);
+    return words.starts_with(kMark) ? words.substr(kMark.size()) : words;
+}
+
 std::set<std::string> errors_of(const config::Config& config) {
     std::set<std::string> errors;
     for (const auto& each : config.diagnostics)
-        if (each.severity == config::Severity::Error) errors.insert(config::to_string(each));
+        if (each.severity == config::Severity::Error) errors.insert(words_of(each));
     return errors;
 }
 
@@ -58,28 +66,47 @@ bool Reload::fits(const std::string& digest) {
     return digest == digest_;
 }
 
-void Reload::read_again() {
+Result<registry::Plan> Reload::apply(std::string_view cause) {
     const auto read = host_.read_snapshot();
     auto digest = configuration_digest(*read, environment_);
+    const bool asked = cause == "apply";
     if (digest == read_digest_) {
         if (!kept_.empty()) say_("the configuration is again what the host runs by");
         kept_.clear();
         kept_digest_.clear();
-        return;
+        take_back_what_was_forbidden();
+        return registry::Plan();
     }
-    if (digest == kept_digest_) return;
+    // Whoever has gone back means to stay there until something changes.
+    if (digest == kept_digest_ && !asked) return Error{ErrorCode::Invalid, kept_};
     if (auto why = why_not(*read); !why.empty()) {
-        return keep(std::move(why), std::move(digest));
+        forbid_what_is_said(*read);
+        return keep(std::move(why), std::move(digest), cause);
     }
-    move_to(read, digest);
+    return move_to(read, digest, cause);
 }
 
-void Reload::keep(std::string why, std::string digest) {
+Error Reload::keep(std::string why, std::string digest, std::string_view cause) {
     say_("the configuration is not changed: " + why);
     kept_ = std::move(why);
     kept_digest_ = std::move(digest);
     if (auto* const log = host_.event_log())
-        log->on_configuration({host_.configuration_number(), "files", kept_, {}, {}, {}, {}, 0, 0});
+        log->on_configuration({host_.configuration_number(), cause, kept_, {}, {}, {}, {}, 0, 0});
+    return {ErrorCode::Invalid, kept_};
+}
+
+// Who writes `deny` does not wait for what stands beside it to be mended.
+void Reload::forbid_what_is_said(const registry::Snapshot& read) {
+    auto stricter = made_stricter(now_->config, read.config);
+    if (!stricter) return take_back_what_was_forbidden();
+    const auto plan = switch_.move_to(registry::snapshot_of(std::move(*stricter)), "files");
+    if (!plan) return;
+    is_stricter_ = true;
+    for (const auto& line : registry::lines_of(*plan)) say_("configuration: " + text_of(line));
+}
+
+void Reload::take_back_what_was_forbidden() {
+    if (std::exchange(is_stricter_, false)) static_cast<void>(switch_.move_to(now_, "files"));
 }
 
 // What is wrong that was not wrong before. A broken enterprise file denies everything at once.
@@ -92,10 +119,14 @@ std::string Reload::why_not(const registry::Snapshot& read) const {
     return {};
 }
 
-void Reload::move_to(const Snapshot& read, const std::string& digest) {
-    const auto plan = switch_.move_to(read, "files");
-    if (!plan) return keep(plan.error().message, digest);
+Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& digest,
+                                       std::string_view cause) {
+    auto plan = switch_.move_to(read, cause);
+    if (!plan) return keep(plan.error().message, digest, cause);
+    before_.push_back({now_, digest_, read_digest_});
+    if (before_.size() > kHistory) before_.erase(before_.begin());
     now_ = read;
+    is_stricter_ = false;
     kept_.clear();
     kept_digest_.clear();
     read_digest_ = digest;
@@ -108,6 +139,28 @@ void Reload::move_to(const Snapshot& read, const std::string& digest) {
         say_("configuration: " + core::join(once, ", ") +
              " counts for a host that is started anew; until then commands bring up their own");
     applied_(plan->start);
+    return plan;
+}
+
+// The files say what they said: commands that have read them are told that the host runs by something else.
+Result<registry::Plan> Reload::rollback() {
+    if (before_.empty())
+        return Error{ErrorCode::NotFound, "there is no configuration to go back to"};
+    const auto before = before_.back();
+    auto plan = switch_.move_to(before.snapshot, "rollback");
+    if (!plan) return plan.error();
+    before_.pop_back();
+    now_ = before.snapshot;
+    is_stricter_ = false;
+    kept_ =
+        "somebody has gone back to it (`patchbay config rollback`); `patchbay config apply` has "
+        "the files count again, as has each change of theirs";
+    kept_digest_ = configuration_digest(*host_.read_snapshot(), environment_);
+    digest_ = before.digest;
+    read_digest_ = before.read_digest;
+    for (const auto& line : registry::lines_of(*plan)) say_("rolled back: " + text_of(line));
+    applied_(plan->start);
+    return plan;
 }
 
 }  // namespace patchbay::app

@@ -1,12 +1,13 @@
-// The configuration of a host that stays, read again: when a file of it changes, on SIGHUP, and when a command has read
-// another one. What is valid is applied at once, without touching the servers that it does not change; what is not
-// leaves everything as it was, and why is told to who asks for the state.
+// The configuration of a host that stays, read again: when a file of it changes, on SIGHUP, when a command has read
+// another one, and when somebody asks for it. What is valid is applied at once, without touching the servers that it
+// does not change; what is not leaves everything as it was, but for what it forbids in parts that can be read
+// (stricter.hpp), and why is told to who asks for the state.
 //
-// Owns:    what is watched. Borrows the host and the switch.
+// Owns:    what is watched, and what was in force before. Borrows the host and the switch.
 // Threads: [loop]. Reading files is done here: it takes milliseconds, and nothing may be judged meanwhile by
 //          half of it.
 // Errors:  told on stderr, and in kept().
-// Limits:  for commands that have read another one, once within kPause.
+// Limits:  for commands that have read another one, once within kPause. kHistory can be gone back to.
 #pragma once
 
 #include "app/host.hpp"
@@ -14,10 +15,12 @@
 #include "app/server_switch.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::app {
@@ -25,13 +28,19 @@ namespace patchbay::app {
 class Reload {
 public:
     static constexpr std::chrono::milliseconds kPause{200};
+    static constexpr std::size_t kHistory = 10;
 
     // `say`: a line for whoever watches the host. `applied`: which servers are new.
     Reload(Host& host, ServerSwitch& server_switch, config::Environment environment,
            std::function<void(const std::string& line)> say,
            std::function<void(const std::vector<std::string>& servers)> applied);
 
-    void read_again();
+    void read_again() { static_cast<void>(apply("files")); }
+    // What the files say now; where that has a fault, Invalid, and what was in force stays.
+    Result<registry::Plan> apply(std::string_view cause = "apply");
+    // To what was in force before, until a file changes or apply() is asked for. NotFound: there is none.
+    Result<registry::Plan> rollback();
+    const std::string& looks_because() const { return watch_.looks_because(); }
     // Whether the host runs by what a command has read, which may be newer than what is known here; empty:
     // by what the files say.
     bool fits(const std::string& digest);
@@ -44,8 +53,11 @@ private:
     using Snapshot = std::shared_ptr<const registry::Snapshot>;
 
     std::string why_not(const registry::Snapshot& read) const;
-    void move_to(const Snapshot& read, const std::string& digest);
-    void keep(std::string why, std::string digest);
+    Result<registry::Plan> move_to(const Snapshot& read, const std::string& digest,
+                                   std::string_view cause);
+    Error keep(std::string why, std::string digest, std::string_view cause);
+    void forbid_what_is_said(const registry::Snapshot& read);
+    void take_back_what_was_forbidden();
 
     Host& host_;
     ServerSwitch& switch_;
@@ -57,6 +69,12 @@ private:
     std::string digest_;  // of what the host runs by; empty: nobody reads just that any more
     std::string read_digest_;
     std::string kept_, kept_digest_;
+    bool is_stricter_ = false;  // than now_: for what is forbidden beside a fault
+    struct Before {
+        Snapshot snapshot;
+        std::string digest, read_digest;
+    };
+    std::vector<Before> before_;  // the last one at the end
     std::optional<core::Clock::time_point> last_;
     PathWatch watch_;
 };

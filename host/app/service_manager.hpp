@@ -1,4 +1,4 @@
-// Tells systemd, where it started us, how far we are: READY=1, STOPPING=1.
+// Tells systemd, where it started us, how far we are: READY=1, RELOADING=1, STOPPING=1.
 //
 // Threads: [any]. Errors: none: where nobody listens nothing is lost.
 // Source:  sd_notify(3), "Notification protocol".

@@ -5,6 +5,7 @@
 #include "app/verb.hpp"
 #include "core/error_words.hpp"
 #include "core/json.hpp"
+#include "core/timer.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -20,6 +21,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
+constexpr std::chrono::seconds kLook{5};
 
 struct Asked {
     std::string server, after;
@@ -39,6 +41,7 @@ public:
     int run(const Asked& asked) {
         line_.listen([this](std::string_view line) { take(line); }, [this] { advance(); });
         line_.put(request(asked));
+        look_later();
         bool interrupted = false;
         session_.wait([&] { return over() || interrupted; }, [&] { interrupted = true; });
         session_.close();
@@ -46,9 +49,9 @@ public:
         if (interrupted) return session_.code_of_end();
         if (failure_) return session_.report_missing(*failure_);
         if (answered_ || out_.lost()) return kOk;
-        return session_.report(
-            {ErrorCode::Unavailable,
-             "the running host (pid " + std::to_string(line_.welcome().pid) + ") has gone"});
+        return session_.report({ErrorCode::Unavailable,
+                                "the running host (pid " + std::to_string(line_.welcome().pid) +
+                                    ") " + (line_.gone() ? "has gone" : "does not answer")});
     }
 
 private:
@@ -60,12 +63,24 @@ private:
         return json::serialize(members);
     }
 
-    bool over() const { return ((answered_ || line_.gone()) && out_.written()) || out_.lost(); }
+    bool over() const {
+        return ((answered_ || silent_ || line_.gone()) && out_.written()) || out_.lost();
+    }
+    // It may just have nothing to tell.
+    void look_later() {
+        look_.start(kLook, [this] {
+            if (!std::exchange(heard_, false) && !still_answers(session_, line_))
+                silent_ = true;
+            else
+                look_later();
+        });
+    }
     // While nobody reads us the host is not read: it counts what it drops.
     void advance() { line_.pause(out_.crowded()); }
 
     // What the host says of the one request, without its number.
     void take(std::string_view line) {
+        heard_ = true;
         constexpr std::string_view kEvent = "{\"id\":1,\"event\":";
         constexpr std::string_view kDropped = "{\"event\":\"dropped\",\"id\":1,";
         if (line.starts_with(kEvent)) {
@@ -86,7 +101,8 @@ private:
     Session& session_;
     HostLine& line_;
     LineOutput out_;
-    bool answered_ = false;
+    core::Timer look_{session_.host().loop()};
+    bool answered_ = false, heard_ = false, silent_ = false;
     std::optional<Error> failure_;
 };
 

@@ -144,8 +144,10 @@ void print_nothing_configured(const Host& host) {
         say("  " + why + ", so no other file counts");
 }
 
-// asked_for: they were to be connected.
-int show_statuses(Session& session, std::vector<Status> statuses, bool asked_for) {
+enum class Faults { OfFilesToo, OfServers };
+// asked_for: they were to be connected. `faults`: which make the exit code.
+int show_statuses(Session& session, std::vector<Status> statuses, bool asked_for,
+                  Faults faults = Faults::OfFilesToo) {
     if (session.global().json) {
         json::array list;
         for (const auto& status : statuses)
@@ -166,7 +168,7 @@ int show_statuses(Session& session, std::vector<Status> statuses, bool asked_for
     }
     const bool failed = asked_for && std::any_of(statuses.begin(), statuses.end(), is_unavailable);
     if (session.was_interrupted()) return kInterrupted;
-    if (session.servers().misconfigured()) return kConfigError;
+    if (faults == Faults::OfFilesToo && session.servers().misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
 
@@ -230,17 +232,33 @@ int list_verb(const GlobalOptions& global) {
     return show_statuses(session, session.asked().statuses(), false);
 }
 
-enum class Turn { Stop, Start, Restart };
+enum class Turn { Stop, Start, Restart, Disable, Enable };
 
 const char* op_of(Turn turn) {
-    return turn == Turn::Stop ? "host/stop" : turn == Turn::Start ? "host/start" : "host/restart";
+    switch (turn) {
+        case Turn::Stop:
+            return "host/stop";
+        case Turn::Start:
+            return "host/start";
+        case Turn::Restart:
+            return "host/restart";
+        case Turn::Disable:
+            return "host/disable";
+        case Turn::Enable:
+            return "host/enable";
+    }
+    return "";
+}
+
+bool turns_off(Turn turn) {
+    return turn == Turn::Stop || turn == Turn::Disable;
 }
 
 // Of one that is stopped only the host knows that it can be started.
 std::vector<std::string> all_for(Turn turn, const std::vector<Status>& statuses) {
     std::vector<std::string> ids;
     for (const auto& status : statuses)
-        if (turn == Turn::Start || status.enabled) ids.push_back(status.id);
+        if (turn == Turn::Start || turn == Turn::Enable || status.enabled) ids.push_back(status.id);
     return ids;
 }
 
@@ -259,8 +277,15 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     auto owned = std::make_unique<DistantHost>(session.servers(), std::move(line));
     auto& host = *owned;
     session.ask(std::move(owned));
-    if (all) servers = all_for(turn, host.statuses());
+    const auto before = host.statuses();
+    if (all) servers = all_for(turn, before);
     int code = kOk;
+    // All or none: who misspells one of several means to be told before anything is done.
+    for (const auto& id : servers)
+        if (std::none_of(before.begin(), before.end(),
+                         [&](const auto& status) { return status.id == id; }))
+            code = session.report_no_server(id);
+    if (code != kOk) return code;
     std::vector<std::string> turned;
     for (const auto& id : servers) {
         const auto done = host.turn(op_of(turn), id);
@@ -269,13 +294,14 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
         else if (!all || done.error().code != ErrorCode::NotFound)
             code = session.report_missing(done.error());
     }
-    if (turn != Turn::Stop && !turned.empty()) connect(session, turned);
+    if (!turns_off(turn) && !turned.empty()) connect(session, turned);
     auto statuses = host.statuses();
     std::erase_if(statuses, [&](const Status& status) {
         return std::find(turned.begin(), turned.end(), status.id) == turned.end();
     });
     if (statuses.empty()) return code;
-    const int shown = show_statuses(session, std::move(statuses), true);
+    // What is wrong in a file beside it is no fault of what was done.
+    const int shown = show_statuses(session, std::move(statuses), true, Faults::OfServers);
     return code == kOk ? shown : code;
 }
 
@@ -306,10 +332,11 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         std::size_t lines = 100;
     };
     const auto words = std::make_shared<Words>();
-    auto& mcp = add_verb(app, "mcp",
-                         "Servers: status, list, logs, start, stop, restart, login, logout, auth",
-                         "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
-                         "mcp logs github -n 50");
+    auto& mcp = add_verb(
+        app, "mcp",
+        "Servers: status, list, logs, start, stop, restart, enable, disable, login, logout, auth",
+        "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
+        "mcp logs github -n 50");
     mcp.require_subcommand(1);
     auto& status =
         add_verb(mcp, "status", "Connect, and show the state of every server or of one",
@@ -355,6 +382,14 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     add_turn("restart", Turn::Restart,
              "In the host that runs: end a server at once, with its calls, and connect it anew",
              "  patchbay mcp restart files\n  patchbay mcp restart --all");
+    add_turn(
+        "disable", Turn::Disable,
+        "In the host that runs: end a server with its last call; it stays off until it is enabled",
+        "  patchbay mcp disable files\nAs stop, but `mcp start --all` leaves it alone. No file is "
+        "changed: the next host knows nothing of it.");
+    add_turn("enable", Turn::Enable,
+             "In the host that runs: let a server be used again, and connect it",
+             "  patchbay mcp enable files");
     add_auth_verbs(mcp, choice);
 }
 

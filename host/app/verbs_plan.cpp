@@ -1,11 +1,18 @@
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/snapshot_file.hpp"
 #include "app/verb.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "registry/plan.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -27,6 +34,40 @@ void print(const registry::Plan& plan, const GlobalOptions& global) {
         if (!line.how.empty()) row.push_back({line.how});
     }
     print_table(rows);
+}
+
+// `op`: host/apply or host/rollback.
+int config_move_verb(const GlobalOptions& global, const std::string& op) {
+    const auto opened = Session::open(global, Session::Life::Offline);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
+    auto line = look_for_host(session, Guest::Person, Fit::Any);
+    if (!line)
+        return session.report({ErrorCode::Unavailable,
+                               "no host runs for this folder and configuration; one that is "
+                               "started runs by what the files say"});
+    const auto moved = DistantHost(session.servers(), std::move(line)).move(op);
+    if (!moved) return session.report_missing(moved.error());
+    if (global.json) return print_json(json::serialize(*moved)), kOk;
+    const auto* told = moved->if_object();
+    std::vector<std::vector<Cell>> rows;
+    if (const auto* lines = core::array_in(told, "lines"))
+        for (const auto& each : *lines) {
+            const auto* words = each.if_array();
+            if (!words || words->size() != 3) continue;
+            const auto word = [&](std::size_t i) {
+                return std::string(core::text_of((*words)[i]).value_or(""));
+            };
+            auto& row = rows.emplace_back();
+            row = {{word(0), colour_of(word(0))}, {word(1)}};
+            if (!word(2).empty()) row.push_back({word(2)});
+        }
+    if (rows.empty()) print_line("nothing changes");
+    print_table(rows);
+    if (!global.quiet)
+        say("the running host runs by configuration " +
+            std::to_string(core::integer_in(told, "configuration").value_or(0)));
+    return kOk;
 }
 
 // remember: keeps what is read now to be compared with later.
@@ -88,6 +129,19 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
         "wrong in the configuration; 6: nothing was remembered here.");
     plan.add_flag("--remember", *remember, "Keep what is in force now; nothing else is done");
     choice.on(plan, [remember](const auto& global) { return config_plan_verb(global, *remember); });
+    auto& apply = add_verb(
+        config, "apply", "Have the host that runs read its files, and run by what they say",
+        "  patchbay config apply\nIt does so by itself when one of them changes; this is for the "
+        "way back from a rollback, and says what\nchanged. Exit code 4: something is wrong in "
+        "them, and nothing has changed; 5: no host runs.");
+    choice.on(apply, [](const auto& global) { return config_move_verb(global, "host/apply"); });
+    auto& rollback = add_verb(
+        config, "rollback", "Have the host that runs go back to what it ran by before",
+        "  patchbay config rollback\nNo file is changed: it goes on so until one of them is, or "
+        "`patchbay config apply`. Again: to what was\nbefore that. Exit code 6: there is nothing "
+        "to go back to; 5: no host runs.");
+    choice.on(rollback,
+              [](const auto& global) { return config_move_verb(global, "host/rollback"); });
 }
 
 }  // namespace patchbay::app

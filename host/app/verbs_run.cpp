@@ -1,6 +1,7 @@
 #include "app/descriptor_limit.hpp"
 #include "app/detached.hpp"
 #include "app/guests.hpp"
+#include "app/handed_over.hpp"
 #include "app/meeting_point.hpp"
 #include "app/output.hpp"
 #include "app/reload.hpp"
@@ -14,6 +15,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,13 @@ constexpr std::chrono::seconds kDrain{10};       // what is in flight may take a
 constexpr std::chrono::seconds kLastAnswers{3};  // once that is cancelled
 constexpr std::chrono::minutes kLookAtLog{1};
 
+// Of CLOCK_MONOTONIC, as sd_notify(3) has it.
+std::string microseconds_now() {
+    return std::to_string(
+        std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now().time_since_epoch())
+            .count());
+}
+
 class RunningHost {
 public:
     RunningHost(Session& session, Seat& seat)
@@ -42,7 +51,7 @@ public:
               session.host(), switch_, environment_of(session.global()),
               [this](const std::string& line) { tell(line); },
               [this](const std::vector<std::string>& servers) { connect(servers); }),
-          guests_(session.host(), seat, session.caller(), switch_,
+          guests_(session.host(), seat, session.caller(), switch_, reload_,
                   [this](const Hello& hello) { return welcome(hello); }),
           patience_(session.host().loop()),
           log_time_(session.host().loop()) {
@@ -70,6 +79,8 @@ private:
         welcome.pid = ::getpid();
         welcome.since = since_;
         welcome.fits = reload_.fits(hello.configuration);
+        welcome.configuration = session_.host().configuration_number();
+        welcome.looks_because = reload_.looks_because();
         if (!welcome.fits) welcome.kept = reload_.kept(hello.configuration);
         return welcome;
     }
@@ -109,7 +120,9 @@ private:
         if (at_a_terminal_ && !::isatty(STDIN_FILENO)) {
             if (!draining_) drain();
         } else {
+            tell_service_manager("RELOADING=1\nMONOTONIC_USEC=" + microseconds_now());
             reload_.read_again();
+            tell_service_manager("READY=1");
         }
     }
 
@@ -159,6 +172,7 @@ void say_ready(const std::string& socket, const GlobalOptions& global) {
 }
 
 int run_verb(const GlobalOptions& global, bool detach) {
+    auto handed_over = take_handed_over();  // before anything else is opened
     const auto environment = environment_of(global);
     const auto key = meeting_key(environment, global.plugin_directories);
     const MeetingPoint point(runtime_folder(environment), key);
@@ -172,7 +186,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
         detached = std::move(*side);
     }
     // Before the configuration is read: of two that start at once one goes on.
-    auto seat = point.take(environment.working_directory);
+    auto seat = point.take(environment.working_directory, std::move(handed_over));
     if (!seat) {
         report(seat.error(), global);
         return kFailure;

@@ -183,7 +183,7 @@ TEST_F(Asked, FromAFolderBelowAHostIsAskedWhoseServersDoNotMind) {
     home.add_example("y");
     const auto minding = from_below();
     EXPECT_EQ(minding.out, "hi\n");
-    EXPECT_THAT(minding.err, HasSubstr("runs by another configuration"))
+    EXPECT_THAT(minding.err, HasSubstr("here a local server without `cwd`"))
         << "y is started in the folder of who starts it";
     EXPECT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
     EXPECT_EQ(host.end().exit_code, 0);
@@ -294,6 +294,59 @@ TEST_F(Asked, AHostThatStopsInTheMiddleHoldsNobodyForEver) {
     EXPECT_EQ(done.exit_code, 5);
     EXPECT_THAT(done.err, HasSubstr("does not answer; with --alone"));
     host.program().signal(SIGCONT);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, ABatchWhoseHostStopsInTheMiddleEnds) {
+    const auto input = home.add_recorded("x", {}, {{"lazy", true}});
+    RunningHost host(home);
+    Program batch(home.patchbay({"-v", "batch"}));
+    Program events(home.patchbay({"events", "--follow"}));
+    EXPECT_TRUE(events.wait_until(
+        [&] { return events.out().find("mcp_startup_complete") != std::string::npos; }));
+    batch.send(
+        "{\"id\":1,\"op\":\"tools/"
+        "call\",\"name\":\"mcp__x__sleep\",\"arguments\":{\"ms\":3600000}}\n");
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << batch.err();
+    host.program().signal(SIGSTOP);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("does not answer, and what was not answered is lost"));
+    const auto told = events.finish();
+    EXPECT_EQ(told.exit_code, 5);
+    EXPECT_THAT(told.err, HasSubstr("does not answer"));
+    host.program().signal(SIGCONT);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, OfSeveralServersNoneIsTurnedWhereOneIsNotThere) {
+    home.add_example("x");
+    RunningHost host(home);
+    const auto done = home.run({"mcp", "stop", "x", "none"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_GT(pid_of(home, "x"), 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, ADisabledServerIsNotStartedBeforeItIsEnabled) {
+    home.add_example("x");
+    home.add_example("y");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"mcp", "disable", "x"}).exit_code, 0);
+    EXPECT_EQ(pid_of(home, "x"), 0);
+    const auto call = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(call.exit_code, 6);
+    EXPECT_THAT(call.err, HasSubstr("`patchbay mcp enable x` enables it"));
+    EXPECT_EQ(home.run({"mcp", "stop", "--all"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "start", "--all"}).exit_code, 0);
+    EXPECT_GT(pid_of(home, "y"), 0);
+    const auto started = home.run({"mcp", "start", "x"});
+    EXPECT_EQ(started.exit_code, 6);
+    EXPECT_THAT(started.err, HasSubstr("mcp enable x"));
+    EXPECT_EQ(home.run({"mcp", "restart", "x"}).exit_code, 6);
+    EXPECT_EQ(pid_of(home, "x"), 0);
+    EXPECT_EQ(home.run({"mcp", "enable", "x"}).exit_code, 0);
+    EXPECT_GT(pid_of(home, "x"), 0);
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

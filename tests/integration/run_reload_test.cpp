@@ -1,5 +1,6 @@
 // `patchbay run` and files that change under it.
 #include "integration/host_guest.hpp"
+#include "support/result_schema.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -81,16 +82,24 @@ TEST_F(Reloaded, WhatIsWrongKeepsWhatRunsAndIsTold) {
     RunningHost host(home);
     const int before = pid("x");
     home.write(file(), "{\"mcpServers\": {");
-    EXPECT_TRUE(says(host, "the configuration is not changed: error: ")) << host.program().err();
+    EXPECT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
     const auto status = home.run({"mcp", "status"});
-    EXPECT_THAT(status.err, AllOf(HasSubstr("goes on with what it ran by before: error: "),
-                                  HasSubstr("mcp.json")));
+    EXPECT_THAT(status.err,
+                AllOf(HasSubstr("goes on with what it ran by before\n"), HasSubstr("mcp.json")))
+        << "what is wrong is told once";
     EXPECT_THAT(status.out, AllOf(HasSubstr("x "), HasSubstr("ready")));
     EXPECT_EQ(status.exit_code, 4);
-    EXPECT_THAT(call("x").err, Not(HasSubstr(" is asked"))) << "the file is what counts";
+    EXPECT_THAT(call("x").err, AllOf(Not(HasSubstr(" is asked")),
+                                     HasSubstr("is not asked: it goes on with what it ran by")))
+        << "the file is what counts";
     HostGuest guest(host.socket());
     guest.send("{\"patchbay\":{\"protocol\":1}}\n");
-    EXPECT_THAT(guest.line(), AllOf(HasSubstr("\"fits\":false"), HasSubstr("\"kept\":\"error: ")));
+    EXPECT_THAT(guest.line(), AllOf(HasSubstr("\"fits\":false"), HasSubstr("\"kept\":\""),
+                                    Not(HasSubstr("error: "))));
+    guest.send(
+        "{\"id\":1,\"op\":\"tools/"
+        "call\",\"name\":\"mcp__x__echo\",\"arguments\":{\"message\":\"hi\"}}\n");
+    EXPECT_THAT(guest.line_with("\"id\":1,"), HasSubstr("\"ok\":true")) << "what runs is kept";
     home.write(file(), good);
     EXPECT_TRUE(says(host, "is again what the host runs by")) << host.program().err();
     EXPECT_EQ(pid("x"), before);
@@ -140,6 +149,67 @@ TEST_F(Reloaded, AServerThatIsStoppedStaysSoWhenFilesChange) {
     EXPECT_EQ(pid("x"), 0);
     EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
     EXPECT_GT(pid("x"), 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, WhatIsForbiddenBesideAFaultCountsAndGoesWithTheFault) {
+    const auto good = read_file(file());
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    const std::string add =
+        "\"op\":\"tools/call\",\"name\":\"mcp__x__add\",\"arguments\":{\"a\":1,\"b\":2}}\n";
+    guest.send("{\"id\":1," + add);
+    EXPECT_THAT(guest.line_with("\"id\":1,"), HasSubstr("\"ok\":true"));
+    const auto config = home.user_config() / "config.toml";
+    home.write(
+        config,
+        "[permissions]\ndeny = [\"mcp__x__add\"]\n[servers.y]\ncommand = \"true\"\nurl = 7\n");
+    ASSERT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
+    guest.send("{\"id\":2," + add);
+    EXPECT_THAT(guest.line_with("\"id\":2,"), HasSubstr("\"denied\""));
+    std::filesystem::remove(config);
+    ASSERT_TRUE(says(host, "is again what the host runs by")) << host.program().err();
+    guest.send("{\"id\":3," + add);
+    EXPECT_THAT(guest.line_with("\"id\":3,"), HasSubstr("\"ok\":true"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, SomebodyGoesBackAndForthAgain) {
+    RunningHost host(home);
+    const int before = pid("x");
+    EXPECT_EQ(home.run({"config", "rollback"}).exit_code, 6);
+    home.add_example("y");
+    EXPECT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    const auto back = home.run({"config", "rollback"});
+    EXPECT_EQ(back.exit_code, 0) << back.err;
+    EXPECT_THAT(back.out, AllOf(HasSubstr("stop"), HasSubstr("y")));
+    EXPECT_THAT(back.err, HasSubstr("runs by configuration 3"));
+    const auto status = home.run({"mcp", "status"});
+    EXPECT_THAT(status.out, Not(HasSubstr("\ny ")));
+    EXPECT_THAT(status.err, AllOf(HasSubstr("somebody has gone back to it"),
+                                  HasSubstr("runs by configuration 3")));
+    host.program().signal(SIGHUP);
+    EXPECT_EQ(pid("y"), 0) << "nothing has changed in the files";
+    const auto forth = home.run({"config", "apply", "--json"});
+    EXPECT_EQ(forth.exit_code, 0) << forth.err;
+    EXPECT_TRUE(is_a("configuration_move", json::parse(forth.out)));
+    EXPECT_EQ(json::parse(forth.out).at("configuration"), 4);
+    EXPECT_THAT(call("y").err, HasSubstr(" is asked"));
+    EXPECT_EQ(pid("x"), before);
+    home.write(file(), "{");
+    EXPECT_EQ(home.run({"config", "apply"}).exit_code, 4);
+    EXPECT_EQ(pid("x"), before);
+    EXPECT_EQ(host.end().exit_code, 0);
+    EXPECT_EQ(home.run({"config", "apply"}).exit_code, 5);
+}
+
+TEST_F(Reloaded, BesideABrokenFileServersAreTurnedWithoutAFault) {
+    RunningHost host(home);
+    home.write(file(), "{");
+    ASSERT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
+    EXPECT_EQ(home.run({"mcp", "stop", "x"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

@@ -2,14 +2,17 @@
 #include "app/path_watch.hpp"
 
 #include "support/scratch_folder.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 
 namespace patchbay::app {
 namespace {
@@ -72,6 +75,55 @@ TEST_F(PathWatchTest, HearsOfNothingElseInTheFolder) {
     write(folder / "config.toml", "x = 1");
     EXPECT_TRUE(changes());
     EXPECT_EQ(changed, 1) << "several changes are told as one";
+}
+
+// inotify has no descriptor to give for as long as it lives.
+class NoDescriptors {
+public:
+    NoDescriptors() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none{0, before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(PathLook, WhereNothingIsWatchedFilesAreLookedAt) {
+    const test::ScratchFolder folder;
+    test::TurnedLoop loop;
+    int changed = 0;
+    std::optional<PathWatch> watch;
+    {
+        const NoDescriptors none;
+        watch.emplace(loop, [&] { ++changed; });
+    }
+    watch->watch({folder / "config.toml"});
+    EXPECT_THAT(watch->looks_because(), ::testing::HasSubstr("no watch left"));
+    loop.pass(5 * PathWatch::kLook);
+    EXPECT_EQ(changed, 0) << "nothing is another one";
+    for (const char* text : {"x = 1", "x = 12"}) {
+        write(folder / "config.toml", text);
+        loop.pass(2 * PathWatch::kLook);
+    }
+    EXPECT_EQ(changed, 2);
+    fs::remove(folder / "config.toml");
+    loop.pass(2 * PathWatch::kLook);
+    EXPECT_EQ(changed, 3);
+}
+
+TEST(PathLook, ADiskOfAnotherMachineIsLookedAtToo) {
+    const test::ScratchFolder folder;
+    test::TurnedLoop loop;
+    PathWatch watch(
+        loop, [] {}, [](const std::string&) { return true; });
+    watch.watch({folder / "config.toml"});
+    EXPECT_THAT(watch.looks_because(), ::testing::HasSubstr("on a disk of another machine"));
+    PathWatch other(loop, [] {});
+    other.watch({folder / "config.toml"});
+    EXPECT_EQ(other.looks_because(), "");
 }
 
 }  // namespace
