@@ -18,9 +18,10 @@ std::string_view reason_of(unsigned status) {
     return {reason.data(), reason.size()};
 }
 
-std::string head(unsigned status, const Headers& headers, bool keep) {
+// `behind`: bytes that will follow it in the same string.
+std::string head(unsigned status, const Headers& headers, bool keep, std::size_t behind = 0) {
     std::string head;
-    head.reserve(kHeadBytes);
+    head.reserve(kHeadBytes + behind);
     head.append("HTTP/1.1 ").append(std::to_string(status)).append(" ");
     head.append(reason_of(status)).append("\r\n");
     for (const auto& [name, value] : headers)
@@ -32,12 +33,16 @@ std::string head(unsigned status, const Headers& headers, bool keep) {
 }  // namespace
 
 void AnswerWriter::answer(unsigned status, const Headers& headers, bool keep, std::string body) {
-    auto first = head(status, headers, keep);
+    const bool joined = body.size() <= kPieceBytes;
+    auto first = head(status, headers, keep, joined ? body.size() : 0);
     // Neither has one, and neither says that it is empty.
     if (status != 204 && status != 304)
         first.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
-    put(std::move(first.append("\r\n")));
-    if (!body.empty() && !head_only_) put(std::move(body));
+    first.append("\r\n");
+    if (head_only_) body.clear();
+    if (joined) first.append(body);
+    put(std::move(first));
+    if (!joined && !body.empty()) put(std::move(body));
 }
 
 void AnswerWriter::begin(const Headers& headers, bool keep) {

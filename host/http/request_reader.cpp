@@ -13,6 +13,7 @@ namespace beast = boost::beast::http;
 namespace {
 
 constexpr std::size_t kKeptBytes = 1u << 10;  // of room, by a connection at rest
+constexpr std::size_t kUsualHeaders = 12;     // of a request
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -22,10 +23,15 @@ std::string lower(std::string_view text) {
 }
 
 // A field that goes on in another line: what one reader joins is to another a field of its own (RFC
-// 9112 section 5.2). `in` begins with a whole head.
+// 9112 section 5.2). `in` begins with a whole head, of which Beast has taken every line.
 bool is_folded(std::string_view in) {
-    const auto head = in.substr(0, in.find("\r\n\r\n"));
-    return head.find("\r\n ") != head.npos || head.find("\r\n\t") != head.npos;
+    for (auto end = in.find('\n'); end != in.npos && end + 1 < in.size();
+         end = in.find('\n', end + 1)) {
+        const char next = in[end + 1];
+        if (next == '\r') return false;  // the empty line behind it
+        if (next == ' ' || next == '\t') return true;
+    }
+    return false;
 }
 
 // A proxy's form of a target says the host itself.
@@ -57,6 +63,7 @@ private:
     void on_request_impl(beast::verb, Text method, Text target, int spoken, Code&) override {
         request.method = view(method);
         request.target = view(target);
+        request.headers.reserve(kUsualHeaders);
         version = spoken;
     }
     void on_response_impl(int, Text, int, Code&) override {}
