@@ -146,4 +146,16 @@ inline std::string text_in(const json::object& answer) {
     return text && text->is_string() ? std::string(text->get_string()) : json::serialize(answer);
 }
 
+// That member of each thing that a result lists; where there is no list: the answer.
+inline std::vector<std::string> names_in(const json::object& answer, const char* member,
+                                         const char* key = "name") {
+    std::vector<std::string> names;
+    const json::value whole = answer;
+    json::error_code failed;
+    const auto* list = whole.find_pointer(std::string("/result/") + member, failed);
+    if (!list || !list->is_array()) return {json::serialize(answer)};
+    for (const auto& each : list->get_array()) names.emplace_back(each.at(key).as_string());
+    return names;
+}
+
 }  // namespace patchbay::test

@@ -98,7 +98,7 @@ TEST_P(OneShotClients, ListToolsAndCallOne) {
     const auto called = printed(run_client(call(where)));
     ASSERT_TRUE(called.as_object().contains("content")) << called;
     EXPECT_EQ(called.at("content").at(0).at("text"), "Echo: hi");
-    expect_clean_end();
+    EXPECT_EQ(what_is_left_at_the_end(), "");
 }
 
 }  // namespace
