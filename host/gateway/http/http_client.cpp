@@ -28,6 +28,17 @@ std::optional<std::pair<Route, std::uint64_t>> event_of(std::string_view id) {
     return std::pair(route, number);
 }
 
+// Of the legacy era what is no request is refused with a status, of the modern one what has a code of
+// the protocol's own, from whatever server; what makes no sense, where it was found by ourselves.
+unsigned status_of(HttpClient::Era era, const Answer& answer, bool by_us) {
+    if (era == HttpClient::Era::Legacy) return answer.nameless ? 400 : 200;
+    if (!answer.error) return 200;
+    const auto code = *answer.error;
+    if (code == kMethodNotFound) return 404;
+    const bool of_the_protocol = code <= -32020 && code >= -32099;
+    return of_the_protocol || (by_us && code != kInternalError) ? 400 : 200;
+}
+
 }  // namespace
 
 HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
@@ -36,13 +47,12 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
       guest_(std::move(guest)),
       guest_key_(guest_.key()),
       ids_(ids),
-      records_(parts.records),
       loop_(parts.servers.connections().loop()),
       used_(loop_.now()),
-      kept_(used_),
+      wishes_(loop_, parts.records),
       session_(
           {parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests, false,
-           this, era == Era::Modern, parts.conversations, parts.task_claims, parts.state_key},
+           &wishes_, era == Era::Modern, parts.conversations, parts.task_claims, parts.state_key},
           guest_.principal, connection::Responder(parts.servers.config().client, {}),
           parts.version) {
     use_id({});
@@ -58,11 +68,6 @@ HttpClient::~HttpClient() {
 void HttpClient::go_on_as(const std::string& id, const SessionTerms& terms, SessionWishes wishes) {
     use_id(id);
     session_.go_on_as(terms.revision, terms.capabilities, std::move(wishes));
-}
-
-void HttpClient::keep(const SessionWishes& wishes, std::function<void()> kept) {
-    kept_ = loop_.now();
-    records_.write(id_, {false, wishes}, lifetime_.guard(std::move(kept)));
 }
 
 void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange, Until until,
@@ -96,6 +101,7 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange, Unt
 // Made once: each answer has them.
 void HttpClient::use_id(std::string id) {
     id_ = std::move(id);
+    wishes_.belong_to(id_);
     json_headers_ = {{"Content-Type", kJson}, {"Cache-Control", "no-cache, no-transform"}};
     stream_headers_ = {{"Content-Type", kEventStream},
                        {"Cache-Control", "no-cache, no-transform"},
@@ -105,17 +111,6 @@ void HttpClient::use_id(std::string id) {
         headers->emplace_back("MCP-Session-Id", id_);
 }
 
-// Of the legacy era what is no request is refused with a status, of the modern one what has a code of
-// the protocol's own, from whatever server; what makes no sense, where it was found by ourselves.
-unsigned HttpClient::status_of(const Answer& answer, bool by_us) const {
-    if (era_ == Era::Legacy) return answer.nameless ? 400 : 200;
-    if (!answer.error) return 200;
-    const auto code = *answer.error;
-    if (code == kMethodNotFound) return 404;
-    const bool of_the_protocol = code <= -32020 && code >= -32099;
-    return of_the_protocol || (by_us && code != kInternalError) ? 400 : 200;
-}
-
 void HttpClient::answer(Answer answer, Route to) {
     const auto found = streams_.find(to);
     if (found == streams_.end()) return;
@@ -123,7 +118,7 @@ void HttpClient::answer(Answer answer, Route to) {
     if (stream.begun) {
         put_event(to, std::move(answer.message), false);
     } else {
-        stream.status = status_of(answer, stream.taking);
+        stream.status = status_of(era_, answer, stream.taking);
         stream.answers.push_back(std::move(answer.message));
     }
     if (stream.taking) return;
@@ -174,7 +169,7 @@ bool HttpClient::put_event(Route route, std::string message, bool may_be_dropped
     protocol::flatten(message);
     if (stream.exchange) begin(route, stream);
     const auto number = events_ ? events_->append(route, message) : 0;
-    if (stream.exchange) write_event(stream, route, number, message);
+    if (stream.exchange) stream.write(route, number, message, loop_.now());
     return true;
 }
 
@@ -186,19 +181,19 @@ void HttpClient::begin(Route route, Stream& stream) {
     for (auto& each : std::exchange(stream.answers, {})) put_event(route, std::move(each), false);
 }
 
-void HttpClient::write_event(Stream& stream, Route route, std::uint64_t number,
-                             const std::string& message) {
+void HttpClient::Stream::write(Route route, std::uint64_t number, const std::string& message,
+                               core::Clock::time_point now) {
     std::string event;
     event.reserve(message.size() + 64);
-    if (events_)
+    if (number != 0)
         event.append("id: ")
             .append(std::to_string(route))
             .append("-")
             .append(std::to_string(number) + "\n");
     event.append("event: message\ndata: ").append(message).append("\n\n");
-    stream.exchange->write(event);
-    stream.told = number;
-    stream.said = loop_.now();
+    exchange->write(event);
+    told = number;
+    said = now;
 }
 
 bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, Until until,
@@ -222,7 +217,7 @@ bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, Until until,
     stream.until = until;
     stream.said = used_;
     events_->each_behind(route, last->second, [&](std::uint64_t number, const auto& message) {
-        write_event(stream, route, number, message);
+        stream.write(route, number, message, used_);
     });
     if (!goes_on) return exchange->end(), true;
     exchange->when_gone(lifetime_.guard([this, route] { lost(route); }));
@@ -276,7 +271,7 @@ void HttpClient::tick(core::Clock::time_point now) {
         streams_.erase(route);
         session_.abandon(route);
     }
-    if (!session_.wishes().empty() && now - kept_ > kKeptAnew) keep(session_.wishes(), [] {});
+    wishes_.freshen(session_.wishes(), now);
 }
 
 std::optional<core::Clock::time_point> HttpClient::idle_since() const {

@@ -16,6 +16,7 @@
 #include "gateway/http/posted.hpp"
 #include "gateway/http/session_id.hpp"
 #include "gateway/http/session_records.hpp"
+#include "gateway/http/wish_record.hpp"
 #include "http/exchange.hpp"
 
 #include <chrono>
@@ -28,12 +29,10 @@
 
 namespace patchbay::gateway {
 
-class HttpClient final : Outward, WishKeeper {
+class HttpClient final : Outward {
 public:
     static constexpr std::size_t kEventBytes = 2u << 20;
     static constexpr std::chrono::seconds kSilent{1}, kKeepAlive{15}, kResumeWithin{60};
-    // What is kept of a session that is used for longer is written again: the old is swept away.
-    static constexpr std::chrono::hours kKeptAnew{24};
 
     enum class Era { Legacy, Modern };
     struct Parts {
@@ -87,6 +86,10 @@ private:
         unsigned status = 200;             // of these
         std::uint64_t told = 0;            // the last event that went out
         core::Clock::time_point since, said;
+
+        // `number` 0: it cannot be asked for again.
+        void write(Route route, std::uint64_t number, const std::string& message,
+                   core::Clock::time_point now);
     };
 
     // Outward
@@ -95,30 +98,26 @@ private:
     bool send_question(const std::string& from, std::string message, Route to) override;
     void send_event(const std::string& from, std::string message, Route to) override;
     void leave_unanswered(Route to) override;
-    // WishKeeper
-    void keep(const SessionWishes& wishes, std::function<void()> kept) override;
 
     void use_id(std::string id);
     // False: it was dropped.
     bool put_event(Route route, std::string message, bool may_be_dropped);
-    void write_event(Stream& stream, Route route, std::uint64_t number, const std::string& message);
     void begin(Route route, Stream& stream);
     void settle(Route route);  // all its answers are there
     void lost(Route route);
     void end_expired();
-    unsigned status_of(const Answer& answer, bool by_us) const;
 
     const Era era_;
     const Guest guest_;
     const std::string guest_key_;
     const SessionIds& ids_;
-    SessionRecords& records_;
     core::Loop& loop_;
     std::string id_;
     http::Headers json_headers_, stream_headers_;  // of its answers
     std::unordered_map<Route, Stream> streams_;
     std::unique_ptr<EventStore> events_;  // null: nothing can be asked for again
-    core::Clock::time_point used_, kept_;
+    core::Clock::time_point used_;
+    WishRecord wishes_;
     ClientSession session_;
     core::Lifetime lifetime_;
 };
