@@ -119,6 +119,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     if (!view) return session->report_missing(view.error());
     view->only = only;
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
+    // The first client is offered what servers listed for an earlier host, before they are there.
     session->host().recall_lists();
     std::optional<RuleTeller> rules;
     if (!global.quiet) rules.emplace(*session, wanted.tools);

@@ -32,7 +32,7 @@ std::int64_t seconds_of(Calendar::time_point time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-// 2026-11-25 18:10 UTC
+// 2026-11-25 18:10 UTC; "-": of a year that no calendar writes, as a record that was edited may say.
 std::string date_text(Calendar::time_point time) {
     const auto seconds = static_cast<std::time_t>(seconds_of(time));
     std::tm parts{};

@@ -40,8 +40,8 @@ void add_switches(std::vector<SaidInVain>& vain, const Settled& settled, const S
     for (const auto& voice : settled.overlays) look(voice);
 }
 
-SaidInVain overridden(const Voice& voice, Mark mark, const std::string& what,
-                      const Place& stronger, const char* does) {
+SaidInVain overridden(const Voice& voice, Mark mark, const std::string& what, const Place& stronger,
+                      const char* does) {
     return {voice.source, mark,
             what + " has no effect here, since " + to_string(stronger) + does +
                 "; ask your administrator"};

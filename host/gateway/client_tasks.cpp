@@ -26,6 +26,7 @@ void tell(ClientTasks::Task& task, std::string_view raw_task, core::Clock::time_
         if (key == "status")
             task.ended =
                 value == "\"completed\"" || value == "\"failed\"" || value == "\"cancelled\"";
+        // A ttl that is no number, as null, is none: the task may be asked for without end.
         std::int64_t ms = 0;
         const auto* end = value.data() + value.size();
         const bool whole = std::from_chars(value.data(), end, ms).ptr == end;
@@ -55,6 +56,7 @@ bool ClientTasks::room(core::Clock::time_point now) const {
                        [&](const auto& each) { return may_go(each.second.task, now); });
 }
 
+// The oldest of those that may go: they are in the order in which they came.
 void ClientTasks::forget_one(core::Clock::time_point now) {
     const auto old = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const auto& each) { return may_go(each.second.task, now); });
@@ -103,6 +105,7 @@ std::pair<std::vector<ClientTasks::Task>, ClientTasks::Number> ClientTasks::page
     return {std::move(found), 0};
 }
 
+// Behind --only there is one server, and its ids are told from no other's.
 std::string ClientTasks::task_for_client(const std::string& server, std::string_view raw) const {
     if (!view_.public_names()) return std::string(raw);
     return with_changed(raw, "taskId", [&](std::string_view value) {

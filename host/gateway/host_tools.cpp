@@ -76,11 +76,13 @@ std::vector<const HostTool*> HostTools::shown() const {
 void HostTools::call(RequestNumber number, const HostTool& tool, std::string_view raw_arguments) {
     auto arguments = tool.read_arguments(raw_arguments);
     if (!arguments) return fail(number, arguments.error());
+    // Which needs no server.
     if (tool.is_of_a_conversation()) return talk(number, tool.does, *arguments);
     // A client that calls before the servers are there would be told of none, and believe it.
     auto then = [this, number, what = tool.does, arguments = std::move(*arguments)] {
         if (requests_.find(number)) carry_out(number, what, arguments);
     };
+    // What servers listed for an earlier host is enough to be searched.
     if (tool.does == Does::Search) return arrival_.when_tools_known(std::move(then));
     arrival_.when_over(std::move(then));
 }
@@ -99,6 +101,7 @@ void HostTools::carry_out(RequestNumber number, Does what, const Arguments& argu
             return list_resources(number, arguments);
         case Does::ReadResource:
             return find_resource(number, text_of(arguments, "uri"));
+        // call() has sent these on: they are here so that the compiler tells of a tool that is nowhere.
         case Does::Reply:
         case Does::StartConversation:
             return talk(number, what, arguments);
@@ -233,6 +236,7 @@ void HostTools::find_resource(RequestNumber number, const std::string& uri) {
             if (!owner) return fail(number, owner.error());
             if (requests_.find(number)) read_resource(number, *owner);
         });
+    // It may have been found at once, and the request be answered.
     if (auto* request = requests_.find(number); request && search)
         request->operation = std::move(search);
 }

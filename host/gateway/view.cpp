@@ -28,7 +28,8 @@ private:
     const View view_;
 };
 
-// Whether a name that begins so may match.
+// Whether a name that begins so may match: what stands before the first * decides, the rest is of tools
+// that nobody knows yet.
 bool reaches(std::string_view pattern, std::string_view beginning) {
     const auto text = pattern.substr(0, pattern.find('*'));
     if (text.starts_with(beginning)) return true;
@@ -76,6 +77,7 @@ View View::within(const View& other) const {
         both.picked = other.picked;
     else if (other.picked)
         std::erase_if(*both.picked, [&](const auto& id) { return !other.picked->contains(id); });
+    // A tool has to match one pattern of each list, so that another list only takes away.
     both.tools.insert(both.tools.end(), other.tools.begin(), other.tools.end());
     return both;
 }

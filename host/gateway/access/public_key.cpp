@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kMostIdBytes = 256;
+constexpr std::size_t kMostIdBytes = 256;  // an issuer names its keys; who says more wants memory
 
 struct Algorithm {
     const char* name;
@@ -38,6 +38,7 @@ const Algorithm* find(std::string_view name) {
     return found == kAlgorithms.end() ? nullptr : &*found;
 }
 
+// What cannot be read is empty, and of an empty number the library makes no key.
 std::string bytes_in(const json::object& jwk, std::string_view member) {
     const auto text = core::text_in(&jwk, member);
     return text ? base64url_decoded(*text).value_or("") : "";
@@ -51,6 +52,7 @@ std::unique_ptr<crypto::PublicKey> made_of(const crypto::Library& library, const
     return nullptr;
 }
 
+// A key that says neither is for whatever it can do (RFC 7517 sections 4.2 and 4.3).
 bool is_for_signatures(const json::object& jwk) {
     if (const auto* use = jwk.if_contains("use"))
         if (core::text_of(*use).value_or("") != "sig") return false;
@@ -73,6 +75,7 @@ std::shared_ptr<const PublicKey> PublicKey::from_jwk(const crypto::Library& libr
     if (!key) return nullptr;
     std::shared_ptr<PublicKey> made(new PublicKey(std::move(key)));
     made->kind_ = kind;
+    // Beside RSA it means nothing, and would keep the key from each of its algorithms.
     made->curve_ = kind == "RSA" ? "" : curve;
     made->only_ = core::text_in(&jwk, "alg").value_or("");
     made->id_ = id;
