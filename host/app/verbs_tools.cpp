@@ -168,6 +168,22 @@ std::vector<std::string> all_servers(const Session& session) {
     return all;
 }
 
+// What there is has been printed: what is missing of it, and the exit code that says so.
+int end_of_list(const Session& session, const service::ToolList& listed,
+                const std::vector<std::string>& servers, const std::string& pattern) {
+    const bool none = listed.tools.empty();
+    for (const auto& each : listed.errors) say("error: " + each.error.message);
+    if (session.was_interrupted()) return kInterrupted;
+    if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
+    if (none && session.host().connections().ids().empty())
+        say("no tools: " + session.servers().nobody_to_ask().message);
+    else if (none)
+        say(pattern.empty() ? "no tools"
+                            : "no tool matches \"" + core::printable(pattern, 80) + "\"");
+    if (session.host().config().deny_all) return kConfigError;  // they are shown, none is of use
+    return listed.errors.empty() ? kOk : kFailure;
+}
+
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
                bool schema) {
     const auto opened = Session::open(global, Session::Life::OneShot);
@@ -241,16 +257,44 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
     print_new(listed.tools);
-    for (const auto& each : listed.errors) say("error: " + each.error.message);
-    if (session.was_interrupted()) return kInterrupted;
-    if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
-    if (none && session.host().connections().ids().empty())
-        say("no tools: " + session.servers().nobody_to_ask().message);
-    else if (none)
-        say(pattern.empty() ? "no tools"
-                            : "no tool matches \"" + core::printable(pattern, 80) + "\"");
-    if (session.host().config().deny_all) return kConfigError;  // they are shown, none is of use
-    return listed.errors.empty() ? kOk : kFailure;
+    return end_of_list(session, listed, servers, pattern);
+}
+
+// All waits of one call share it.
+struct CallTime {
+    core::Clock::time_point begun;
+    std::chrono::milliseconds most;  // 0: the server's
+};
+
+int send_call(Session& session, const CallOptions& call, const router::ListedTool& tool,
+              const Arguments& arguments, const CallTime& time) {
+    router::Call request;
+    request.name = call.name;
+    request.arguments = arguments.text;
+    request.timeout = time.most;
+    request.begun = time.begun;
+    ProgressLine line;
+    if (stderr_is_terminal()) {
+        request.on_progress = [&line](const connection::Progress& progress) {
+            std::ostringstream text;
+            text << progress.progress;
+            if (progress.total) text << " / " << *progress.total;
+            line.show(text.str() + "  " + progress.message);
+        };
+    }
+    // The list may be read anew meanwhile.
+    const auto definition = *tool.tool;
+    auto called = tool;
+    called.tool = &definition;
+    std::optional<Result<connection::Reply>> reply;
+    const auto id = session.asked().call(std::move(request),
+                                         [&](auto answer) { reply.emplace(std::move(answer)); });
+    session.wait([&] { return reply.has_value(); },
+                 [&] { session.asked().cancel(id, "interrupted by the user"); });
+    line.clear();
+    if (!reply) return kInterrupted;
+    return *reply ? print_result(**reply, called, call, session.global())
+                  : session.report(reply->error());
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
@@ -308,33 +352,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         for (const auto& note : notes)
             say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));
     }
-
-    router::Call request;
-    request.name = call.name;
-    request.arguments = arguments->text;
-    request.timeout = timeout;
-    request.begun = begun;
-    ProgressLine line;
-    if (stderr_is_terminal()) {
-        request.on_progress = [&line](const connection::Progress& progress) {
-            std::ostringstream text;
-            text << progress.progress;
-            if (progress.total) text << " / " << *progress.total;
-            line.show(text.str() + "  " + progress.message);
-        };
-    }
-    // The list may be read anew meanwhile.
-    const auto definition = *(*tool)->tool;
-    auto called = **tool;
-    called.tool = &definition;
-    std::optional<Result<connection::Reply>> reply;
-    const auto id = session.asked().call(std::move(request),
-                                         [&](auto answer) { reply.emplace(std::move(answer)); });
-    session.wait([&] { return reply.has_value(); },
-                 [&] { session.asked().cancel(id, "interrupted by the user"); });
-    line.clear();
-    if (!reply) return kInterrupted;
-    return *reply ? print_result(**reply, called, call, global) : session.report(reply->error());
+    return send_call(session, call, **tool, *arguments, {begun, timeout});
 }
 
 }  // namespace
