@@ -164,7 +164,7 @@ void Session::answer(const Ticket& ticket, std::string_view members) {
     text += ticket.id;
     text += ",\"result\":{";
     if (ticket.era == Era::Modern) {
-        if (members.find("\"resultType\":\"input_required\"") != 0) {
+        if (!members.starts_with("\"resultType\":\"input_required\"")) {
             text +=
                 members.empty() ? "\"resultType\":\"complete\"" : "\"resultType\":\"complete\",";
         }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 namespace example {
 namespace json = boost::json;
@@ -109,12 +110,18 @@ void run_big(const Call& call) {
         return answer_failure(call, "argument \"bytes\" must be 0 to 33554432");
     static constexpr std::string_view kLine =
         "The quick brown fox jumps over the lazy dog. 0123456789 abcdef.\n";
-    std::string text;
-    text.reserve(static_cast<std::size_t>(bytes));
-    while (text.size() < static_cast<std::size_t>(bytes)) {
-        text.append(kLine.substr(0, static_cast<std::size_t>(bytes) - text.size()));
+    // The same again costs no more than to send it: where results are long, a benchmark is about what
+    // stands in front of this server.
+    static std::size_t kept_bytes = 0;
+    static std::string kept = text_content("");
+    const auto size = static_cast<std::size_t>(bytes);
+    if (std::exchange(kept_bytes, size) != size) {
+        std::string text;
+        text.reserve(size);
+        while (text.size() < size) text.append(kLine.substr(0, size - text.size()));
+        kept = text_content(text);
     }
-    answer_text(call, text);
+    call.session.answer(call.ticket(), kept);
 }
 
 void run_image(const Call& call) {
