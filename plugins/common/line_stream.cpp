@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@ namespace {
 
 constexpr std::size_t kLinesPerRound = 64;
 constexpr std::size_t kBytesPerRound = 256u << 10;
-constexpr std::size_t kStrayBytes = 8u << 10;   // of a line that is shown to people
+constexpr std::size_t kStrayBytes = 8u << 10;       // of a line that is shown to people
+constexpr std::size_t kUsualPipeBytes = 64u << 10;  // what one holds (pipe(7))
+constexpr std::size_t kWidePipeBytes = 256u << 10;  // as much as one read takes
 constexpr std::size_t kMostDrained = 4u << 20;  // more than a pipe holds: somebody goes on writing
 
 LineStream& stream_of(void* self) {
@@ -66,11 +69,20 @@ LineStream::Input LineStream::read_once() {
     const ssize_t got = ::read(reading_, room.data, room.size);
     if (got > 0) {
         reader_.filled(static_cast<std::size_t>(got));
+        widen(static_cast<std::size_t>(got));
         if (draining_) drained_ += static_cast<std::size_t>(got);
         return draining_ && drained_ > kMostDrained ? Input::Ended : Input::Got;
     }
     const bool would_wait = got < 0 && (errno == EAGAIN || errno == EINTR);
     return would_wait && !draining_ ? Input::Nothing : Input::Ended;  // a reset is an end as well
+}
+
+// A pipe that is full holds its writer up: each long line would take both of us another turn. Where the
+// kernel gives no more (limits of pipe(7)) it stays as it is.
+void LineStream::widen(std::size_t got) {
+    if (socket_ || widened_ || got < kUsualPipeBytes) return;
+    widened_ = true;
+    static_cast<void>(::fcntl(reading_, F_SETPIPE_SZ, static_cast<int>(kWidePipeBytes)));
 }
 
 // Hands on whole lines until there is none, the host pauses us, or the round is used up.

@@ -10,7 +10,7 @@
 //          rest on the reactor's.
 // Errors:  told once to the listener; that direction is over then.
 // Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have
-//          their turn.
+//          their turn. A pipe that was full once holds kWidePipeBytes from then on.
 #pragma once
 
 #include "channel_core.hpp"
@@ -72,6 +72,7 @@ private:
     static void on_flush(void* self) noexcept;
 
     Input read_once();
+    void widen(std::size_t got);
     void take_input();
     void go_on();
     void deliver();
@@ -91,7 +92,7 @@ private:
     WriteQueue queue_;
     std::size_t drained_ = 0;
     bool paused_ = false, discarding_ = false, draining_ = false, ended_ = false;
-    bool flush_posted_ = false, blocked_ = false, socket_ = false;
+    bool flush_posted_ = false, blocked_ = false, socket_ = false, widened_ = false;
 };
 
 }  // namespace patchbay::transport

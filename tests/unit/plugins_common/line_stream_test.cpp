@@ -69,6 +69,22 @@ TEST_F(LineStreamTest, HandsOnNoMoreThan256KilobytesARound) {
     }
 }
 
+TEST_F(LineStreamTest, APipeThatWasFullOnceHoldsWhatOneReadTakes) {
+    host_.message_bytes = 1u << 20;
+    start();
+    const auto holds = [this] { return ::fcntl(peer_out_, F_GETPIPE_SZ); };
+    if (holds() != 64 << 10) GTEST_SKIP() << "this user has too many pipes for one of usual size";
+    say("{}\n");
+    read();
+    EXPECT_EQ(holds(), 64 << 10) << "short lines need no more";
+    say("{" + std::string((64u << 10) - 1, 'x'));
+    ASSERT_TRUE(read());
+    EXPECT_EQ(holds(), 256 << 10);
+    say(std::string(100u << 10, 'x') + "}\n");
+    read_all();
+    EXPECT_EQ(messages(), 2u) << "nothing was lost on the way";
+}
+
 TEST_F(LineStreamTest, SaysThatTheHostTakesNoTimerForTheNextRound) {
     start();
     std::string lines;
