@@ -1,7 +1,8 @@
 // What only a server of many asks of OpenSSL: TLS of the side that accepts, and signatures of tokens.
 // It is a library of its own beside the program, loaded when the first of it is wanted, so that no
 // other start pays for it (decisions/0039). Program and library are of one build: what passes between
-// them may be any C++.
+// them may be C++, but nothing that a C++ library has one of (streams, locales, categories of errors),
+// for each brings its own (decisions/0041).
 //
 // Threads: library() is [any]; keys and servers may be used on several threads at once, a session on
 //          one at a time.

@@ -125,7 +125,8 @@ endfunction()
 
 # Of a release: links the C++ runtime into `target`, without what nobody calls of it. Loading the shared
 # one is half of what a start costs beyond /bin/true, most of it names looked up for code that never
-# runs. Only for what has nothing but C at its borders: not beside a shared library that is C++.
+# runs. Not beside a shared library that is C++, and never with -static-libgcc: one unwinder throws what
+# another catches only where both are the same (decision 41).
 include(CheckCXXSourceCompiles)
 include(CheckLinkerFlag)
 set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -Wl,--gc-sections)
