@@ -7,15 +7,27 @@
 #include "connection/reply.hpp"
 #include "router/router.hpp"
 #include "service/statuses.hpp"
+#include "service/things.hpp"
 #include "service/tools.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace patchbay::app {
+
+// Resources, templates or prompts that servers list, on their way. Dropped, nothing more is told.
+class AnyListing {
+public:
+    virtual ~AnyListing() = default;
+    virtual service::ThingList so_far() const = 0;
+    virtual std::vector<std::string> silent() const = 0;  // who owes an answer
+    // Tells what is there; whoever has not answered by now is named as interrupted.
+    virtual void cut_short() = 0;
+};
 
 class AnyHost {
 public:
@@ -31,6 +43,12 @@ public:
     virtual void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                            std::function<void(Result<router::ListedTool>)> found) = 0;
     virtual router::CallId call(router::Call call, connection::ReplyHandler handler) = 0;
+    // `server` empty: of all. `done` once.
+    virtual std::shared_ptr<AnyListing> list_things(service::Kind kind, const std::string& server,
+                                                    service::ThingListing::Servers which,
+                                                    service::ThingListing::Done done) = 0;
+    virtual router::CallId request(router::ServerRequest request,
+                                   connection::ReplyHandler handler) = 0;
     virtual void cancel(router::CallId id, const std::string& why) = 0;
     // Rules that match no tool of the servers that were asked for, as `warning: ...`.
     virtual std::vector<std::string> rule_warnings() = 0;

@@ -116,8 +116,10 @@ void BatchOperations::cancel(const BatchLine& line) {
     }
     const auto* found = in_flight_.find(target);
     if (found && found->list) {
+        const char* const what =
+            found->endless ? "events are told no more" : "the list was cancelled";
         in_flight_.succeed(line.id, "{}");
-        return in_flight_.fail(target, {ErrorCode::Cancelled, "it was cancelled"});
+        return in_flight_.fail(target, {ErrorCode::Cancelled, what});
     }
     if (target.empty())
         return in_flight_.refuse(line, "cancel needs the \"target\" id of a request in flight");

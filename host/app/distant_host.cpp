@@ -225,6 +225,73 @@ router::CallId DistantHost::call(router::Call call, connection::ReplyHandler han
     return id;
 }
 
+namespace {
+
+// It comes as a whole: until then all owe their answer.
+class DistantListing final : public AnyListing {
+public:
+    DistantListing(std::vector<std::string> servers, std::function<void()> cut_short)
+        : silent_(std::move(servers)), cut_short_(std::move(cut_short)) {}
+    service::ThingList so_far() const override { return {}; }
+    std::vector<std::string> silent() const override { return silent_; }
+    void cut_short() override { cut_short_(); }
+
+private:
+    const std::vector<std::string> silent_;
+    const std::function<void()> cut_short_;
+};
+
+const char* word_of(service::Kind kind) {
+    return service::words_of(kind).method;
+}
+
+// Of a host that has gone, or was interrupted, each server lacks for the same reason.
+service::ThingList nothing_of(const std::vector<std::string>& servers, const Error& why) {
+    service::ThingList list;
+    for (const auto& id : servers)
+        list.errors.push_back(why.code == ErrorCode::Cancelled ? service::interrupted(id)
+                                                               : service::ServerError{id, why});
+    return list;
+}
+
+}  // namespace
+
+std::shared_ptr<AnyListing> DistantHost::list_things(service::Kind kind, const std::string& server,
+                                                     service::ThingListing::Servers which,
+                                                     service::ThingListing::Done done) {
+    const auto servers = server.empty() ? servers_.connections().ids() : std::vector{server};
+    asked_for_.insert(servers.begin(), servers.end());
+    const auto held = std::make_shared<bool>(true);
+    const bool as_they_are = which == service::ThingListing::Servers::AsTheyAre;
+    const auto id = send(
+        "host/things",
+        ",\"kind\":" + protocol::quoted(word_of(kind)) + ",\"server\":" + protocol::quoted(server) +
+            (as_they_are ? ",\"as_they_are\":true" : ""),
+        [servers, done = std::move(done),
+         held = std::weak_ptr(held)](const Result<connection::Reply>& reply) {
+            if (held.expired()) return;
+            if (!reply) return done(nothing_of(servers, reply.error()));
+            const auto told = core::parse_json(
+                reply->result, {core::Limits().json_depth, core::kAnyNumberOfValues});
+            auto list = told ? parse_things(*told) : Result<service::ThingList>(told.error());
+            done(list ? std::move(*list) : nothing_of(servers, list.error()));
+        });
+    const auto listing = std::make_shared<DistantListing>(
+        servers, lifetime_.guard([this, id] { cancel(id, "interrupted by the user"); }));
+    // Nobody is told once the listing is let go of.
+    return {listing.get(), [listing, held](AnyListing*) {}};
+}
+
+router::CallId DistantHost::request(router::ServerRequest request,
+                                    connection::ReplyHandler handler) {
+    asked_for_.insert(request.server);
+    return send("request",
+                ",\"server\":" + protocol::quoted(request.server) +
+                    ",\"method\":" + protocol::quoted(request.method) + ",\"params\":{" +
+                    request.params.members + "}",
+                std::move(handler));
+}
+
 void DistantHost::cancel(router::CallId id, const std::string& why) {
     send("cancel", ",\"target\":" + std::to_string(id) + ",\"reason\":" + protocol::quoted(why),
          [](const Result<connection::Reply>&) {});

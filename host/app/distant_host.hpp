@@ -42,6 +42,11 @@ public:
     void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                    std::function<void(Result<router::ListedTool>)> found) override;
     router::CallId call(router::Call call, connection::ReplyHandler handler) override;
+    std::shared_ptr<AnyListing> list_things(service::Kind kind, const std::string& server,
+                                            service::ThingListing::Servers which,
+                                            service::ThingListing::Done done) override;
+    router::CallId request(router::ServerRequest request,
+                           connection::ReplyHandler handler) override;
     void cancel(router::CallId id, const std::string& why) override;
     std::vector<std::string> rule_warnings() override;
 

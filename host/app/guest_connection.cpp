@@ -1,6 +1,7 @@
 #include "app/guest_connection.hpp"
 
 #include "app/rule_warnings.hpp"
+#include "app/shown_view.hpp"
 #include "app/socket_sink.hpp"
 #include "config/config.hpp"
 #include "core/log.hpp"
@@ -55,14 +56,15 @@ GuestConnection::~GuestConnection() {
     if (own_) own_->set_notification_handler({});
     desk_.hang_ups().remove(socket_.get());
     batch_.reset();
+    client_.reset();
 }
 
 std::size_t GuestConnection::bytes() const {
-    return input_.waiting() + (batch_ ? batch_->waiting() : 0);
+    return input_.waiting() + (batch_ ? batch_->waiting() : 0) + (client_ ? client_->waiting() : 0);
 }
 
 void GuestConnection::look_for_greeting() {
-    if (over_ || caller_) return;
+    if (over_ || greeted_) return;
     const auto line = input_.next();
     if (!line && !input_.over()) return;
     if (!line) return cut_off();
@@ -74,10 +76,11 @@ void GuestConnection::look_for_greeting() {
 
 void GuestConnection::greet(const Hello& hello) {
     greeting_.stop();
+    greeted_ = true;
     // What a person types is one caller, which outlives each command: so its servers stay (decision 40).
     if (hello.as == Guest::Person) {
         caller_ = &desk_.person();
-    } else {
+    } else if (hello.as == Guest::Batch) {
         own_ =
             std::make_unique<LocalCaller>(desk_.host().callers(), principal(number_),
                                           connection::Responder(desk_.host().config().client, {}));
@@ -90,6 +93,7 @@ void GuestConnection::greet(const Hello& hello) {
 void GuestConnection::begin(const Hello& hello) {
     input_.limit_line(LineInput::kLineBytes);
     input_.count_anew();
+    if (hello.as == Guest::Client) return begin_client(hello);
     operations_.emplace(desk_.host().servers(), *caller_, desk_);
     batch_.emplace(
         Batch::Parts{desk_.host().servers(),
@@ -112,12 +116,44 @@ void GuestConnection::begin(const Hello& hello) {
     if (ending_) batch_->end_input();
 }
 
+// A session of its own, as a client has that starts `serve`.
+void GuestConnection::begin_client(const Hello& hello) {
+    auto view = view_of(desk_.host().servers(), hello.shown);
+    if (!view) return refuse(view.error());
+    client_ = std::make_unique<ClientLines>(ClientLines::Parts{
+        desk_.host(),
+        input_,
+        {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
+        std::move(*view),
+        ClientLines::Others::MayCome,
+        [this] { look_at_client(); }});
+    auto welcome = desk_.welcome(hello);
+    welcome.guest = number_;
+    client_->line(to_line(welcome));
+    client_->begin();
+    if (ending_) end_input();
+}
+
+// Behind the end of what it sends it is owed what it has asked, for a while; where the host ends, for as long as that
+// takes.
+void GuestConnection::look_at_client() {
+    if (over_ || !client_) return;
+    if (client_->over()) return cut_off();
+    if (client_->input_over() && !ending_ && !greeting_.running())
+        greeting_.start(ClientLines::kLastAnswers, [this] { cut_off(); });
+    desk_.look_at(*this);
+}
+
 // Who has not greeted yet has asked nothing.
 void GuestConnection::end_input() {
     ending_ = true;
-    if (batch_)
+    if (batch_) {
         batch_->end_input();
-    else if (!caller_)
+    } else if (client_) {
+        client_->end_streams();
+        input_.stop();
+        client_->advance();
+    } else if (!greeted_)
         refuse({ErrorCode::Unavailable, "the host ends"});
 }
 

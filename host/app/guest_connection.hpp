@@ -1,5 +1,5 @@
-// One connection of a command to the host that runs: a greeting, then the `batch` protocol, then a last line
-// that says how it went:
+// One connection to the host that runs: of an MCP client a greeting, then its messages (client_lines.hpp); of a command
+// a greeting, then the `batch` protocol, then a last line that says how it went:
 //
 //   {"event":"end","failed":false,"warnings":["warning: ..."]}
 //
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "app/batch.hpp"
+#include "app/client_lines.hpp"
 #include "app/guest_operations.hpp"
 #include "app/hang_ups.hpp"
 #include "app/hello.hpp"
@@ -66,7 +67,9 @@ private:
     void look_for_greeting();
     void greet(const Hello& hello);
     void begin(const Hello& hello);
+    void begin_client(const Hello& hello);
     void look();  // at what the batch has come to
+    void look_at_client();
     std::string last_line() const;
 
     Desk& desk_;
@@ -79,6 +82,8 @@ private:
     LineInput input_;
     std::optional<GuestOperations> operations_;
     std::optional<Batch> batch_;
+    std::unique_ptr<ClientLines> client_;
+    bool greeted_ = false;
     bool ending_ = false;  // nothing more is read
     bool told_end_ = false, over_ = false;
     core::Lifetime lifetime_;

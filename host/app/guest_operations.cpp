@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "service/call.hpp"
 #include "service/statuses.hpp"
+#include "service/things.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +43,8 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
         find(line, in_flight);
     else if (op == "host/call")
         call(line, in_flight);
+    else if (op == "host/things")
+        list_things(line, in_flight);
     else if (op == "host/statuses")
         in_flight.succeed(line.id, statuses());
     else if (op == "host/tools")
@@ -84,6 +87,21 @@ void GuestOperations::find(const BatchLine& line, BatchInFlight& in_flight) {
             if (!found) return in_flight.fail(id, found.error());
             in_flight.succeed(id, json::serialize(tool_text(*found)));
         }));
+}
+
+void GuestOperations::list_things(const BatchLine& line, BatchInFlight& in_flight) {
+    const auto server = text_of(line.members, "server");
+    if (!servers_.has(server)) return in_flight.fail(line.id, servers_.no_such_server(server));
+    auto kind = service::Kind::Resources;
+    for (const auto each : {service::Kind::Templates, service::Kind::Prompts})
+        if (text_of(line.members, "kind") == service::words_of(each).method) kind = each;
+    auto done = lifetime_.guard([&in_flight, id = line.id](const service::ThingList& list) {
+        in_flight.succeed(id, json::serialize(things_text(list)));
+    });
+    const bool as_they_are = core::flag_in(&line.members, "as_they_are") == true;
+    in_flight.add(line.id).list =
+        as_they_are ? service::list_things_as_they_are(servers_, caller_, kind, std::move(done))
+                    : service::list_things(servers_, caller_, kind, server, std::move(done));
 }
 
 // As `tools/call`, but that some of its time is spent already: finding the tool was the same command's.

@@ -6,6 +6,7 @@
 //   host/statuses                                        status_text of each
 //   host/tools      servers, cut_short                   tools_text, as far as they are known by now
 //   host/find       name, timeout_ms                     tool_text of one
+//   host/things     kind, server, as_they_are            things_text, when all have answered
 //   host/call       name, arguments, timeout_ms, spent_ms, progress     the server's answer
 //   host/ping                                       {}, at once
 //   host/rules      servers                              rules that match no tool of theirs
@@ -55,6 +56,7 @@ private:
     void connect(const BatchLine& line, BatchInFlight& in_flight);
     void find(const BatchLine& line, BatchInFlight& in_flight);
     void call(const BatchLine& line, BatchInFlight& in_flight);
+    void list_things(const BatchLine& line, BatchInFlight& in_flight);
     void turn(const BatchLine& line, BatchInFlight& in_flight);
     void move(const BatchLine& line, BatchInFlight& in_flight);
     Result<void> restart(const std::string& server);

@@ -7,6 +7,8 @@
 
 #include <boost/json.hpp>
 
+#include <utility>
+
 #ifndef PATCHBAY_VERSION
 #error "PATCHBAY_VERSION comes from CMake"
 #endif
@@ -43,12 +45,70 @@ Result<json::object> members_of(std::string_view line, const char* whose) {
     return *said;
 }
 
+const char* word_of(Guest guest) {
+    switch (guest) {
+        case Guest::Person:
+            return "person";
+        case Guest::Batch:
+            return "batch";
+        case Guest::Client:
+            return "client";
+    }
+    return "";
+}
+
+json::object to_json(const Shown& shown) {
+    return {{"only", shown.only},
+            {"agent", shown.agent},
+            {"servers", json::array(shown.servers.begin(), shown.servers.end())},
+            {"tools", json::array(shown.tools.begin(), shown.tools.end())}};
+}
+
+// What cannot be read would show more than was picked.
+Result<std::vector<std::string>> texts_in(const json::object& object, const char* key) {
+    std::vector<std::string> texts;
+    const auto* value = object.if_contains(key);
+    if (!value) return texts;
+    const auto* list = value->if_array();
+    if (!list)
+        return Error{ErrorCode::Invalid, "\"" + std::string(key) + "\" is to be a list of texts"};
+    for (const auto& each : *list) {
+        const auto text = core::text_of(each);
+        if (!text)
+            return Error{ErrorCode::Invalid,
+                         "\"" + std::string(key) + "\" is to be a list of texts"};
+        texts.emplace_back(*text);
+    }
+    return texts;
+}
+
+Result<Shown> shown_in(const json::object& said) {
+    const auto* value = said.if_contains("shown");
+    if (!value) return Shown{};
+    const auto* told = value->if_object();
+    if (!told) return Error{ErrorCode::Invalid, "\"shown\" is to be an object"};
+    for (const auto& member : *told) {
+        const std::string_view key = member.key();
+        if (key != "only" && key != "agent" && key != "servers" && key != "tools")
+            return Error{ErrorCode::Invalid,
+                         "\"shown\" has no member \"" + core::printable(key, 80) + "\""};
+    }
+    for (const char* key : {"only", "agent"})
+        if (const auto* text = told->if_contains(key); text && !text->is_string())
+            return Error{ErrorCode::Invalid, "\"" + std::string(key) + "\" is to be a text"};
+    auto servers = texts_in(*told, "servers"), tools = texts_in(*told, "tools");
+    if (!servers) return servers.error();
+    if (!tools) return tools.error();
+    return Shown{text_of(*told, "only"), text_of(*told, "agent"), std::move(*servers),
+                 std::move(*tools)};
+}
+
 }  // namespace
 
 std::string to_line(const Hello& hello) {
-    json::object said{{"protocol", kHostProtocol},
-                      {"version", hello.version},
-                      {"as", hello.as == Guest::Person ? "person" : "batch"}};
+    json::object said{
+        {"protocol", kHostProtocol}, {"version", hello.version}, {"as", word_of(hello.as)}};
+    if (hello.as == Guest::Client) said["shown"] = to_json(hello.shown);
     if (!hello.configuration.empty()) said["configuration"] = hello.configuration;
     return json::serialize(json::object{{kMember, std::move(said)}});
 }
@@ -79,10 +139,16 @@ Result<Hello> parse_hello(std::string_view line) {
     const auto said = members_of(line, "the");
     if (!said) return said.error();
     const auto as = text_of(*said, "as");
-    if (!as.empty() && as != "person" && as != "batch")
-        return Error{ErrorCode::Invalid, "\"as\" is \"person\" or \"batch\", not \"" + as + "\""};
-    return Hello{text_of(*said, "version"), as == "person" ? Guest::Person : Guest::Batch,
-                 text_of(*said, "configuration")};
+    auto guest = Guest::Batch;
+    for (const auto each : {Guest::Person, Guest::Client})
+        if (as == word_of(each)) guest = each;
+    if (!as.empty() && as != word_of(guest))
+        return Error{ErrorCode::Invalid,
+                     "\"as\" is \"person\", \"batch\" or \"client\", not \"" + as + "\""};
+    auto shown = shown_in(*said);
+    if (!shown) return shown.error();
+    return Hello{text_of(*said, "version"), guest, text_of(*said, "configuration"),
+                 std::move(*shown)};
 }
 
 Result<Welcome> parse_welcome(std::string_view line) {

@@ -1,7 +1,8 @@
 // The first line of each side of a connection to a running host: who speaks which version, and whether the
-// host runs by what the command has read. Behind them both speak the `batch` protocol.
+// host runs by what the command has read. Behind them both speak the `batch` protocol, or MCP.
 //
 //   {"patchbay":{"protocol":1,"version":"0.1.0","as":"person","configuration":"<digest>"}}
+//   {"patchbay":{"protocol":1,"as":"client","configuration":"<digest>","shown":{"servers":["x"]}}}
 //   {"patchbay":{"protocol":1,"version":"0.1.0","pid":7,"since":"2026-07-28T09:00:00Z","fits":true}}
 //
 // Threads: [value].
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -23,13 +25,21 @@ inline constexpr unsigned kHostProtocol =
     1;  // another one where either side would misread the other
 
 // Person: one of the commands that a person types, which are one caller together. Batch: a caller of
-// its own, who is told what servers say.
-enum class Guest { Person, Batch };
+// its own, who is told what servers say. Client: an MCP client; behind the greeting are its messages, and what is
+// answered is no other.
+enum class Guest { Person, Batch, Client };
+
+// What a client is shown, as the options of `serve` have it.
+struct Shown {
+    std::string only, agent;
+    std::vector<std::string> servers, tools;
+};
 
 struct Hello {
     std::string version;
     Guest as = Guest::Batch;
     std::string configuration;  // digest; empty: whatever the host runs by
+    Shown shown = {};           // of a Client
 };
 
 struct Welcome {

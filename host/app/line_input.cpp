@@ -32,6 +32,9 @@ LineInput::~LineInput() {
 
 void LineInput::begin(std::function<void()> arrived) {
     arrived_ = std::move(arrived);
+    // Whoever takes over from another one finds lines that came behind what that had waited for.
+    if (waiting() > 0 || ended_) loop_.defer(lifetime_.guard([this] { arrived_(); }));
+    if (ended_) return;
     if (auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); }))
         watch_ = *watched;
     read_later();

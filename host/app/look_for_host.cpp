@@ -126,7 +126,7 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
 
 // The nearest first: above, a host counts where no server minds in which folder it runs, or for what is
 // turned there.
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit, const Shown& shown) {
     if (const auto why = why_alone(session); !why.empty()) {
         say_more(session, "no running host is asked: " + why);
         return {};
@@ -150,7 +150,7 @@ std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
         if (socket->get() < 0) continue;
         if (!hello)
             hello = Hello{PATCHBAY_VERSION, as,
-                          configuration_digest(*session.host().snapshot(), environment)};
+                          configuration_digest(*session.host().snapshot(), environment), shown};
         if (auto line = greet(session, place, folder, std::move(*socket), *hello, fit)) return line;
     }
     if (!hello) say_more(session, "no host runs for this folder and configuration");
@@ -165,7 +165,7 @@ std::unique_ptr<HostLine> beside(const Session& session, const HostLine& other,
     auto socket = other.place().connect();
     if (!socket || socket->get() < 0) return {};
     auto line = HostLine::open(session.host().loop(), other.place(), std::move(*socket),
-                               {PATCHBAY_VERSION, Guest::Person, {}}, most);
+                               {PATCHBAY_VERSION, Guest::Person, {}, {}}, most);
     return line ? std::move(*line) : std::unique_ptr<HostLine>();
 }
 

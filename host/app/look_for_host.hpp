@@ -21,7 +21,9 @@ inline constexpr std::chrono::milliseconds kHostPatience{200}, kLongPatience{5'0
 // EvenIfKept: also one that was given this configuration and keeps the one before. Any: whatever it runs by.
 enum class Fit { Exactly, EvenIfKept, Any };
 // Null: there is none that may be used.
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly);
+// `shown`: of a client.
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly,
+                                        const Shown& shown = {});
 // Whether its loop turns still: one that was stopped keeps its socket, and greets nobody. Waits kAlive at most.
 inline constexpr std::chrono::seconds kAlive{10};
 bool still_answers(const Session& session, const HostLine& other);

@@ -23,6 +23,35 @@ router::CallId OwnHost::call(router::Call call, connection::ReplyHandler handler
     return service::call(servers_, caller_, std::move(call), std::move(handler));
 }
 
+namespace {
+
+class OwnListing final : public AnyListing {
+public:
+    explicit OwnListing(std::shared_ptr<service::ThingListing> listing)
+        : listing_(std::move(listing)) {}
+    service::ThingList so_far() const override { return listing_->so_far(); }
+    std::vector<std::string> silent() const override { return listing_->silent(); }
+    void cut_short() override { listing_->cut_short(); }
+
+private:
+    const std::shared_ptr<service::ThingListing> listing_;
+};
+
+}  // namespace
+
+std::shared_ptr<AnyListing> OwnHost::list_things(service::Kind kind, const std::string& server,
+                                                 service::ThingListing::Servers which,
+                                                 service::ThingListing::Done done) {
+    const bool as_they_are = which == service::ThingListing::Servers::AsTheyAre;
+    return std::make_shared<OwnListing>(
+        as_they_are ? service::list_things_as_they_are(servers_, caller_, kind, std::move(done))
+                    : service::list_things(servers_, caller_, kind, server, std::move(done)));
+}
+
+router::CallId OwnHost::request(router::ServerRequest request, connection::ReplyHandler handler) {
+    return servers_.router().request(caller_, std::move(request), std::move(handler));
+}
+
 void OwnHost::cancel(router::CallId id, const std::string& why) {
     servers_.router().cancel(id, why);
 }

@@ -202,15 +202,32 @@ Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& 
                               &definitions.back(), *level};
 }
 
+namespace {
+
+json::array errors_text(const std::vector<service::ServerError>& errors) {
+    json::array told;
+    for (const auto& each : errors)
+        told.push_back({{"server", each.server},
+                        {"kind", name_of(each.error.code)},
+                        {"message", core::log::masked(each.error.message)}});
+    return told;
+}
+
+std::vector<service::ServerError> errors_in(const json::array& list) {
+    std::vector<service::ServerError> errors;
+    for (const auto& each : list)
+        if (auto error = server_error(each)) errors.push_back(std::move(*error));
+    return errors;
+}
+
+}  // namespace
+
 json::object tools_text(const service::ToolList& list) {
-    json::array tools, errors;
+    json::array tools;
     for (const auto& tool : list.tools) tools.push_back(tool_text(tool));
-    for (const auto& each : list.errors)
-        errors.push_back({{"server", each.server},
-                          {"kind", name_of(each.error.code)},
-                          {"message", core::log::masked(each.error.message)}});
-    return {
-        {"tools", std::move(tools)}, {"errors", std::move(errors)}, {"answered", list.answered}};
+    return {{"tools", std::move(tools)},
+            {"errors", errors_text(list.errors)},
+            {"answered", list.answered}};
 }
 
 Result<service::ToolList> parse_tools(const json::value& text, ToolDefinitions& definitions) {
@@ -224,9 +241,39 @@ Result<service::ToolList> parse_tools(const json::value& text, ToolDefinitions& 
         if (!tool) return tool.error();
         list.tools.push_back(std::move(*tool));
     }
-    for (const auto& each : *errors)
-        if (auto error = server_error(each)) list.errors.push_back(std::move(*error));
+    list.errors = errors_in(*errors);
     list.answered = core::flag_in(told, "answered") == true;
+    return list;
+}
+
+json::object things_text(const service::ThingList& list) {
+    json::array things;
+    for (const auto& thing : list.things)
+        things.push_back({{"server", thing.server}, {"text", thing.text}});
+    return {{"things", std::move(things)},
+            {"errors", errors_text(list.errors)},
+            {"denied", errors_text(list.denied)},
+            {"answered", list.answered}};
+}
+
+Result<service::ThingList> parse_things(const json::value& text) {
+    const Error none{ErrorCode::Protocol, "the host's answer is no list of things"};
+    const auto* told = text.if_object();
+    const auto* things = core::array_in(told, "things");
+    const auto* errors = core::array_in(told, "errors");
+    const auto* denied = core::array_in(told, "denied");
+    if (!things || !errors || !denied) return none;
+    service::ThingList list;
+    for (const auto& each : *things) {
+        const auto* thing = each.if_object();
+        auto definition = core::parse_json_object(core::text_in(thing, "text").value_or(""), {});
+        if (!thing || !definition) return none;
+        list.things.push_back(
+            {text_in(*thing, "server"), std::move(*definition), text_in(*thing, "text")});
+    }
+    list.errors = errors_in(*errors);
+    list.denied = errors_in(*denied);
+    list.answered = number_in<std::size_t>(*told, "answered");
     return list;
 }
 

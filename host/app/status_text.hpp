@@ -1,4 +1,4 @@
-// A server's status and a list of tools as two processes of one version tell each other of them: whole, where the
+// A server's status and lists of tools, resources and prompts as two processes of one version tell each other of them: whole, where the
 // JSON that people and programs are shown (service/statuses, service/tools) leaves out what they need not know.
 //
 // Threads: [value]. Errors: Invalid: it is no such text.
@@ -8,6 +8,7 @@
 #include "core/result.hpp"
 #include "protocol/tool.hpp"
 #include "router/router.hpp"
+#include "service/things.hpp"
 #include "service/tools.hpp"
 
 #include <boost/json.hpp>
@@ -27,5 +28,8 @@ Result<router::ListedTool> parse_tool(const boost::json::value& text, ToolDefini
 
 boost::json::object tools_text(const service::ToolList& list);
 Result<service::ToolList> parse_tools(const boost::json::value& text, ToolDefinitions& definitions);
+
+boost::json::object things_text(const service::ThingList& list);
+Result<service::ThingList> parse_things(const boost::json::value& text);
 
 }  // namespace patchbay::app

@@ -1,4 +1,6 @@
 #include "app/call_arguments.hpp"
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/server_wait.hpp"
 #include "app/session.hpp"
@@ -43,12 +45,14 @@ ThingList list_things(Session& session, Kind kind, const std::string& server,
                       const std::function<void(const ThingList& so_far)>& show = {},
                       std::function<bool()> enough = {}) {
     std::optional<ThingList> listed;
-    const auto listing = service::list_things(session.servers(), session.caller(), kind, server,
-                                              [&](ThingList list) { listed = std::move(list); });
+    const auto listing =
+        session.asked().list_things(kind, server, service::ThingListing::Servers::Connect,
+                                    [&](ThingList list) { listed = std::move(list); });
     Meanwhile meanwhile{nullptr, std::move(enough)};
     if (show) meanwhile.show = [&] { show(listing->so_far()); };
     wait_for(session,
-             {listing->silent().size(), [&] { return listing->silent(); },
+             {listing->silent().size(),
+              [&] { return listed ? std::vector<std::string>() : listing->silent(); },
               [&] { return listed.has_value(); }, [&] { listing->cut_short(); }},
              meanwhile);
     return listed ? std::move(*listed) : listing->so_far();
@@ -57,10 +61,21 @@ ThingList list_things(Session& session, Kind kind, const std::string& server,
 ThingList list_as_they_are(Session& session, Kind kind) {
     std::optional<ThingList> listed;
     const auto listing =
-        service::list_things_as_they_are(session.servers(), session.caller(), kind,
-                                         [&](ThingList list) { listed = std::move(list); });
+        session.asked().list_things(kind, {}, service::ThingListing::Servers::AsTheyAre,
+                                    [&](ThingList list) { listed = std::move(list); });
     session.wait([&] { return listed.has_value(); }, [&] { listing->cut_short(); });
     return listed.value_or(ThingList());
+}
+
+void ask_who_runs(Session& session) {
+    if (auto line = look_for_host(session, Guest::Person))
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+}
+
+// A running host asks nobody to sign in; here somebody is.
+bool asks_better_alone(const Error& error) {
+    return error.code == ErrorCode::AuthRequired &&
+           whoever_is_there() != auth::Person::Presence::Nobody;
 }
 
 // Whose things a list lacks because rules forbid them: without this it looks as if there were none.
@@ -91,7 +106,15 @@ Meant find_thing(Session& session, Kind kind, const std::string& name) {
         say("note: server \"" + offering.front() + "\" lists it, and others may; --server " +
             offering.front() + " does not wait for them");
     };
-    const auto listed = list_things(session, kind, "", look, [&] { return offering.size() > 1; });
+    const auto list = [&] {
+        return list_things(session, kind, "", look, [&] { return offering.size() > 1; });
+    };
+    auto listed = list();
+    if (std::any_of(listed.errors.begin(), listed.errors.end(),
+                    [](const auto& each) { return asks_better_alone(each.error); })) {
+        session.ask_own();
+        listed = list();
+    }
     if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
     if (auto found = service::find_thing(listed, kind, name)) {
         if (*found) return std::move(**found);
@@ -135,6 +158,7 @@ int with_thing(const GlobalOptions& global, Kind kind, const std::string& name,
     if (!session) return kConfigError;
     session->troubles().tell_those_of({server});
     if (!session->servers().has(server)) return session->report_no_server(server);
+    ask_who_runs(*session);
     const auto meant = thing_of(*session, kind, name, server);
     const auto* thing = std::get_if<NamedThing>(&meant);
     return thing ? then(*session, *thing) : std::get<int>(meant);
@@ -181,24 +205,26 @@ int print_answer(const Session& session, std::string_view raw, const std::string
 }
 
 // Sends one request and has the items that it is answered with printed.
-int ask(Session& session, router::ServerRequest request, const PrintItems& print) {
-    std::optional<int> code;
-    auto& router = session.host().router();
+int ask(Session& session, const router::ServerRequest& request, const PrintItems& print) {
+    std::optional<Result<connection::Reply>> reply;
     const auto server = request.server, method = request.method;
-    const auto id =
-        router.request(session.caller(), std::move(request), [&](Result<connection::Reply> reply) {
-            if (!reply) {
-                code = session.report(reply.error());
-            } else if (!reply->error.empty()) {
-                print_rpc_error(reply->error, session.global().json, server);
-                code = kFailure;
-            } else {
-                code = print_answer(session, reply->result, server, method, print);
-            }
-        });
-    session.wait([&] { return code.has_value(); },
-                 [&] { router.cancel(id, "interrupted by the user"); });
-    return code.value_or(kInterrupted);
+    const auto send = [&] {
+        reply.reset();
+        const auto id = session.asked().request(
+            request, [&](Result<connection::Reply> answer) { reply.emplace(std::move(answer)); });
+        return session.wait([&] { return reply.has_value(); },
+                            [&] { session.asked().cancel(id, "interrupted by the user"); });
+    };
+    if (!send() || !reply) return kInterrupted;
+    if (!*reply && asks_better_alone(reply->error())) {
+        session.ask_own();
+        if (!send() || !reply) return kInterrupted;
+    }
+    if (!*reply) return session.report(reply->error());
+    if ((*reply)->error.empty())
+        return print_answer(session, (*reply)->result, server, method, print);
+    print_rpc_error((*reply)->error, session.global().json, server);
+    return kFailure;
 }
 
 void print_things(const ThingList& listed, Kind kind, bool as_json) {
@@ -230,6 +256,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     else
         session.troubles().tell_those_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
+    ask_who_runs(session);
     const auto kind = kind_of(kind_name);
     std::set<std::string> shown;  // servers whose things were printed while others were silent
     const auto show = [&](const ThingList& list) {

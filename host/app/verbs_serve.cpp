@@ -1,11 +1,13 @@
+#include "app/client_relay.hpp"
 #include "app/http_listener.hpp"
+#include "app/look_for_host.hpp"
 #include "app/metrics_listener.hpp"
 #include "app/output.hpp"
 #include "app/rule_teller.hpp"
 #include "app/session.hpp"
+#include "app/shown_view.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
-#include "config/keys.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -20,9 +22,7 @@ namespace patchbay::app {
 
 namespace {
 
-struct Wanted {
-    std::string only, agent;
-    std::vector<std::string> servers, tools;
+struct Wanted : Shown {
     bool stdio = false;
     config::ListenerSettings typed;
     std::set<std::string> given;  // options that `typed` has the values of
@@ -31,28 +31,6 @@ struct Wanted {
         return terms_of(config, typed, given, stdio ? Over::Stdio : Over::Whichever);
     }
 };
-
-// What the command line says that clients are shown; the error is for the person who wrote it.
-Result<gateway::View> view_of(const Session& session, const Wanted& wanted) {
-    gateway::View view;
-    for (const auto& id : wanted.servers) {
-        if (id.empty() || !session.servers().has(id))
-            return within("--servers", session.servers().no_such_server(id));
-        if (!view.picked) view.picked.emplace();
-        view.picked->insert(id);
-    }
-    std::vector<std::string> patterns;
-    for (const auto& written : wanted.tools) {
-        if (const auto wrong = config::wrong_pattern(written); !wrong.empty())
-            return Error{ErrorCode::Invalid, "--tools: " + wrong};
-        patterns.emplace_back(core::trimmed(written));
-    }
-    if (!patterns.empty()) view.tools.push_back(std::move(patterns));
-    if (wanted.agent.empty()) return view;
-    const auto agent = gateway::view_of_agent(session.host().config(), wanted.agent);
-    if (!agent) return within("--agent", agent.error());
-    return view.within(*agent);
-}
 
 // What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
 void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_for_stdio) {
@@ -113,12 +91,12 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
         say("metrics: " + metrics->address().url() +
             (metrics->address().path.empty() ? "/metrics" : ""));
     }
-    const auto& only = wanted.only;
-    if (!only.empty() && !session->servers().has(only)) return session->report_no_server(only);
-    auto view = view_of(*session, wanted);
+    auto view = view_of(session->servers(), wanted);
     if (!view) return session->report_missing(view.error());
-    view->only = only;
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
+    if (terms->said.http.empty() && !metrics)
+        if (const auto line = look_for_host(*session, Guest::Client, Fit::Exactly, wanted))
+            return ClientRelay(*session, *line).run();
     // The first client is offered what servers listed for an earlier host, before they are there.
     session->host().recall_lists();
     std::optional<RuleTeller> rules;

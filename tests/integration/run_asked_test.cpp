@@ -86,6 +86,30 @@ TEST_F(Asked, CommandsSayByteForByteWhatTheySayAlone) {
         {"mcp", "status", "none"},
     };
     for (const auto& each : commands) says_the_same(each);
+    const std::vector<Words> things = {
+        {"resources", "list"},
+        {"resources", "list", "--json"},
+        {"resources", "templates"},
+        {"resources", "list", "--server", "bad"},
+        {"resources", "list", "--server", "off"},
+        {"resources", "read", "test://none", "--server", "x"},
+        {"resources", "read", "test://none"},
+        {"prompts", "list"},
+        {"prompts", "list", "--json"},
+        {"resources", "read", "example://text"},
+        {"resources", "read", "example://text", "--json"},
+        {"resources", "read", "example://item/1"},
+        {"prompts", "get", "simple"},
+        {"prompts", "get", "greet", "who=Ada", "style=formal", "--json"},
+        {"prompts", "get", "greet"},
+        {"complete", "--prompt", "greet", "style=f"},
+        {"prompts", "get", "none"},
+        {"prompts", "get", "none", "--server", "y"},
+        {"complete", "--prompt", "none", "argument=a"},
+    };
+    ASSERT_TRUE(asks(home.run({"-v", "resources", "list"})));
+    ASSERT_TRUE(asks(home.run({"-v", "prompts", "get", "simple"})));
+    for (const auto& each : things) says_the_same(each);
     EXPECT_EQ(home.run({"mcp", "list"}).exit_code, 0);
     EXPECT_EQ(host.end().exit_code, 0);
 }

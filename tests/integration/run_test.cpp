@@ -60,6 +60,16 @@ TEST_F(Run, AnswersWhoConnectsAsABatchIsAnswered) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_F(Run, WhatComesWithTheGreetingIsAnsweredToo) {
+    home.add_example("x");
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    guest.send("{\"patchbay\":{\"protocol\":1}}\n" + call("1", "echo", R"({"message":"hi"})"));
+    EXPECT_THAT(guest.line(), HasSubstr("\"fits\":true"));
+    EXPECT_THAT(guest.line(), HasSubstr("\"id\":1,\"ok\":true"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Run, ThereIsOneForEachFolder) {
     RunningHost host(home);
     const auto second = home.run({"run"});

@@ -1,0 +1,36 @@
+#include "app/shown_view.hpp"
+
+#include "config/keys.hpp"
+#include "core/text.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchbay::app {
+
+Result<gateway::View> view_of(const service::Servers& servers, const Shown& shown) {
+    gateway::View view;
+    if (!shown.only.empty() && !servers.has(shown.only)) return servers.no_such_server(shown.only);
+    for (const auto& id : shown.servers) {
+        if (id.empty() || !servers.has(id)) return within("--servers", servers.no_such_server(id));
+        if (!view.picked) view.picked.emplace();
+        view.picked->insert(id);
+    }
+    std::vector<std::string> patterns;
+    for (const auto& written : shown.tools) {
+        if (const auto wrong = config::wrong_pattern(written); !wrong.empty())
+            return Error{ErrorCode::Invalid, "--tools: " + wrong};
+        patterns.emplace_back(core::trimmed(written));
+    }
+    if (!patterns.empty()) view.tools.push_back(std::move(patterns));
+    if (!shown.agent.empty()) {
+        const auto agent = gateway::view_of_agent(servers.config(), shown.agent);
+        if (!agent) return within("--agent", agent.error());
+        view = view.within(*agent);
+    }
+    view.only = shown.only;
+    return view;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,117 @@
+// `patchbay serve` over stdio beside `patchbay run`: the host answers its client, as serve itself would.
+#include "integration/host_guest.hpp"
+#include "integration/mcp_client.hpp"
+
+#include <csignal>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchbay::test {
+namespace {
+
+class RunServe : public ::testing::TestWithParam<bool> {
+protected:
+    RunServe() { home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000"; }
+    ~RunServe() override { EXPECT_EQ(nothing_left(), ""); }
+    McpClient client(Words flags = {}) const {
+        return McpClient(home, GetParam(), "{}", std::move(flags));
+    }
+    // What a client is answered, by whoever.
+    std::string answers(Words flags) const {
+        auto one = client(std::move(flags));
+        one.greet();
+        std::string all;
+        for (const auto& [method, params] : std::vector<std::pair<std::string, json::object>>{
+                 {"tools/list", {}},
+                 {"tools/call", {{"name", "mcp__x__echo"}, {"arguments", {{"message", "hi"}}}}},
+                 {"tools/call", {{"name", "mcp__x__fail"}}},
+                 {"tools/call", {{"name", "mcp__x__none"}}},
+                 {"resources/list", {}},
+                 {"resources/read", {{"uri", "example://text"}}},
+                 {"prompts/list", {}},
+                 {"prompts/get", {{"name", "mcp__x__simple"}}},
+                 {"none/such", {}}})
+            all += method + " " + json::serialize(one.ask(method, params)) + "\n";
+        const auto done = one.finish();
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        // How long a list may be kept depends on when its server has listed it.
+        static const std::regex kept("\"ttlMs\":[0-9]+,\"cacheScope\":\"[a-z]+\"");
+        return std::regex_replace(all, kept, "KEPT");
+    }
+    Home home;
+};
+
+TEST_P(RunServe, AClientIsAnsweredAsByServeAlone) {
+    home.add_example("x");
+    RunningHost host(home);
+    EXPECT_EQ(answers({}), answers({"--alone"}));
+    EXPECT_EQ(answers({"--tools", "mcp__x__e*"}), answers({"--alone", "--tools", "mcp__x__e*"}));
+    auto told = client({"-v"});
+    told.greet();
+    const auto done = told.finish();
+    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_THAT(done.err, HasSubstr(" is asked\n"));
+    EXPECT_EQ(home.run({"serve", "--servers", "none"}).exit_code, 6);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_P(RunServe, SeveralClientsShareWhatIsShared) {
+    home.write("stdio.toml", "[host]\nstdio_sharing = true\n");
+    home.add_example("x", {}, {{"mode", "shared"}});
+    RunningHost host(home, {"--config", (home.work() / "stdio.toml").string()});
+    const Words with{"--config", (home.work() / "stdio.toml").string()};
+    auto first = client(with), second = client(with);
+    for (auto* each : {&first, &second}) {
+        each->greet();
+        EXPECT_EQ(at(each->ask("tools/call",
+                               {{"name", "mcp__x__echo"}, {"arguments", {{"message", "hi"}}}}),
+                     "/result/content/0/text"),
+                  "hi");
+    }
+    auto words = with;
+    words.insert(words.end(), {"mcp", "status", "x", "--json"});
+    const auto status = home.run(words);
+    EXPECT_FALSE(json::parse(status.out).as_object().contains("connections"))
+        << "there is one for all: " << status.out;
+    EXPECT_EQ(first.finish().exit_code, 0);
+    EXPECT_EQ(second.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_P(RunServe, AClientIsToldWhenTheHostHasGone) {
+    home.add_example("x");
+    RunningHost host(home);
+    auto one = client();
+    one.greet();
+    EXPECT_NE(at(one.ask("tools/list"), "/result/tools/0/name"), json::value());
+    host.program().signal(SIGKILL);
+    host.program().finish();
+    const auto done = one.finish();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("has gone; with --alone"));
+}
+
+TEST_P(RunServe, WhatCannotBeReadOfWhatIsShownShowsNothing) {
+    home.add_example("x");
+    RunningHost host(home);
+    for (const char* shown : {"{\"server\":[\"x\"]}", "{\"servers\":\"x\"}", "{\"tools\":[1]}",
+                              "[]", "{\"servers\":[\"none\"]}", "{\"agent\":\"nobody\"}"}) {
+        HostGuest guest(host.socket());
+        guest.send("{\"patchbay\":{\"protocol\":1,\"as\":\"client\",\"shown\":" +
+                   std::string(shown) + "}}\n");
+        EXPECT_THAT(guest.line(), HasSubstr("\"error\"")) << shown;
+        EXPECT_EQ(guest.line(), "") << shown;
+    }
+    HostGuest guest(host.socket());
+    guest.send("{\"patchbay\":{\"protocol\":1,\"as\":\"client\"}}\nno json\n");
+    EXPECT_THAT(guest.line(), HasSubstr("\"fits\":true"));
+    EXPECT_THAT(guest.line(), HasSubstr("-32700"));
+    EXPECT_EQ(host.end().exit_code, 0) << "it does not wait for a client that asks nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Eras, RunServe, ::testing::Bool());
+
+}  // namespace
+}  // namespace patchbay::test
