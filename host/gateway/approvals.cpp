@@ -90,6 +90,12 @@ std::string key_of(const Approvable& wanted) {
            wanted.definition;
 }
 
+// Who may read a server's resources may be told that one has changed: a stream cannot ask on its way.
+std::string key_of_more(Approvable wanted) {
+    if (wanted.method == "resources/subscribe") wanted.method = "resources/read";
+    return key_of(wanted);
+}
+
 // "no" is every answer but one of the form's own that says otherwise.
 std::string decision_in(const Result<connection::Given>& given) {
     const auto answer = given ? core::read_json_object(given->text) : given.error();
@@ -148,7 +154,8 @@ connection::Question Approvals::approve(const Approvable& wanted, Lasting lastin
     if (needs_none(wanted.method)) return at_once(Approval::Given);
     if (config_.gateway.approvals == "rules") return at_once(Approval::NobodyThere);
     auto key = key_of(wanted);
-    if (lasting == Lasting::Session && remembers(key)) return at_once(Approval::Given);
+    if (lasting == Lasting::Session && (remembers(key) || remembers(key_of_more(wanted))))
+        return at_once(Approval::Given);
     auto question = ask(approval_form(config_, wanted, lasting), [this, key = std::move(key),
                                                                   lasting, decide](auto given) {
         if (!given && given.error().code == ErrorCode::Timeout) return decide(Approval::Unanswered);

@@ -5,7 +5,6 @@
 #include "protocol/log_levels.hpp"
 
 namespace patchbay::gateway {
-namespace json = boost::json;
 
 namespace {
 
@@ -139,9 +138,7 @@ void ClientEvents::acknowledge(RequestNumber request) {
     if (!listener) return;
     listener->acknowledged = true;
     if (!listed_) on_tools_listed();
-    out_.say(listener->message("notifications/subscriptions/acknowledged",
-                               "\"notifications\":" + json::serialize(listener->filter())),
-             requests_.find(request)->route);
+    out_.say(listener->acknowledgment(), requests_.find(request)->route);
 }
 
 }  // namespace patchbay::gateway

@@ -2,9 +2,22 @@
 
 #include "core/log.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 
 namespace patchbay::gateway {
 using service::Kind;
+
+namespace {
+
+std::optional<Error> why_not(const std::string& server, const Result<connection::Reply>& reply) {
+    if (!reply) return reply.error();
+    if (reply->error.empty()) return {};
+    const auto told = protocol::parse_rpc_error(reply->error);
+    return Error{ErrorCode::Unavailable,
+                 "server \"" + server + "\" refuses" + (told ? ": " + told->message : "")};
+}
+
+}  // namespace
 
 void ClientWishes::keep(std::function<void()> kept) {
     if (!keeper_) return kept();
@@ -48,8 +61,8 @@ void ClientWishes::restore(SessionWishes wishes) {
 
 // A server that is not there when it is looked for is asked when it comes.
 void ClientWishes::subscribe_again(const std::string& uri) {
-    subscribe(uri, [this, uri](bool taken) {
-        if (taken) missing_.erase(uri);
+    subscribe(uri, [this, uri](const auto& why_not) {
+        if (!why_not) missing_.erase(uri);
     });
 }
 
@@ -69,17 +82,16 @@ void ClientWishes::send_level(const std::string& server) {
         [](const auto&) {});
 }
 
-void ClientWishes::subscribe(const std::string& uri, std::function<void(bool)> done) {
+void ClientWishes::subscribe(const std::string& uri, Taken done) {
     arrival_.when_over(
         [this, uri, done = std::move(done)] { say_to_owner("resources/subscribe", uri, done); });
 }
 
 void ClientWishes::unsubscribe(const std::string& uri) {
-    say_to_owner("resources/unsubscribe", uri, [](bool) {});
+    say_to_owner("resources/unsubscribe", uri, [](const auto&) {});
 }
 
-// A stream only leaves out what it is not for, and its client cannot be asked on the way: who wonders why
-// reads here which rule would allow it.
+// A client is told of what its stream leaves out; who set the rules reads here which one would allow it.
 void ClientWishes::tell_why_not(const std::string& method, const Error& why) {
     const auto word = not_taken_.next();
     if (word == core::FirstFew::Word::Nothing) return;
@@ -89,18 +101,17 @@ void ClientWishes::tell_why_not(const std::string& method, const Error& why) {
 }
 
 // Asked by ourselves: no request of the client's waits for it.
-void ClientWishes::say_to_owner(const std::string& method, const std::string& uri,
-                                std::function<void(bool)> done) {
+void ClientWishes::say_to_owner(const std::string& method, const std::string& uri, Taken done) {
     const auto number = ++last_search_;
     auto search = offered_.find(
         Kind::Resources, uri, [this, number, method, done = std::move(done)](auto owner) {
             const auto ended = searches_.extract(number);
-            if (!owner) return done(false);
+            if (!owner) return done(owner.error());
             servers_.router().request(
                 caller_, {owner->server, method, {"\"uri\":" + protocol::quoted(owner->name), {}}},
-                [this, method, done](const auto& reply) {
+                [this, method, server = owner->server, done](const auto& reply) {
                     if (!reply) tell_why_not(method, reply.error());
-                    done(reply && reply->error.empty());
+                    done(why_not(server, reply));
                 });
         });
     if (search) searches_[number] = std::move(search);

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -43,8 +44,10 @@ public:
     void restore(SessionWishes wishes);
     void on_joined(const std::string& server);
 
-    // For as long as somebody listens; `done(false)`: there is no such resource.
-    void subscribe(const std::string& uri, std::function<void(bool)> done);
+    // Why not; none: its server tells of it from now on.
+    using Taken = std::function<void(std::optional<Error>)>;
+    // For as long as somebody listens.
+    void subscribe(const std::string& uri, Taken done);
     void unsubscribe(const std::string& uri);
 
 private:
@@ -52,8 +55,7 @@ private:
     void send_level(const std::string& server);
     void subscribe_again(const std::string& uri);
     void tell_why_not(const std::string& method, const Error& why);
-    void say_to_owner(const std::string& method, const std::string& uri,
-                      std::function<void(bool)> done);
+    void say_to_owner(const std::string& method, const std::string& uri, Taken done);
 
     const service::Servers& servers_;
     connection::Caller& caller_;

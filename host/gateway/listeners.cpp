@@ -6,6 +6,12 @@
 namespace patchbay::gateway {
 namespace json = boost::json;
 
+namespace {
+
+constexpr const char* kLeftOut = "dev.patchbay/leftOut";
+
+}  // namespace
+
 bool Listener::wants(std::string_view method, const std::string& uri) const {
     if (method == "notifications/tools/list_changed") return tools;
     if (method == "notifications/prompts/list_changed") return prompts;
@@ -16,6 +22,17 @@ bool Listener::wants(std::string_view method, const std::string& uri) const {
 std::string Listener::message(std::string_view method, std::string_view members) const {
     return protocol::notification(method, members,
                                   "\"io.modelcontextprotocol/subscriptionId\":" + id);
+}
+
+// The filter alone says that something is missing, not why; a log message must not go by this stream.
+std::string Listener::acknowledgment() const {
+    auto meta = "\"io.modelcontextprotocol/subscriptionId\":" + id;
+    std::string reasons;
+    for (const auto& [uri, why] : left_out)
+        protocol::append_member(reasons, uri, protocol::quoted(why));
+    if (!reasons.empty()) protocol::append_member(meta, kLeftOut, "{" + reasons + "}");
+    return protocol::notification("notifications/subscriptions/acknowledged",
+                                  "\"notifications\":" + json::serialize(filter()), meta);
 }
 
 json::object Listener::filter() const {

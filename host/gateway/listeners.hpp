@@ -20,12 +20,15 @@ struct Listener {
     std::string id;  // raw, of its request: by that the client knows the stream
     bool tools = false, prompts = false, resources = false;
     std::set<std::string> uris{};
+    std::map<std::string, std::string> left_out{};  // of those that it named: why
     bool acknowledged = false;
 
     // Whether it wants to hear of that, as its filter says.
     bool wants(std::string_view method, const std::string& uri) const;
     // A notification of this stream; `members`: raw, of its params.
     std::string message(std::string_view method, std::string_view members) const;
+    // The first one: what it is for, and in its `_meta` what it is not for, by URI, and why.
+    std::string acknowledgment() const;
     boost::json::object filter() const;
 };
 

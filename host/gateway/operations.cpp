@@ -14,6 +14,8 @@ using service::Kind;
 
 namespace {
 
+constexpr std::size_t kReasonBytes = 500;  // why a stream is not for a resource
+
 // Of a request that is asked again with what its server wanted to know.
 bool is_of_a_round(std::string_view key) {
     return key == "inputResponses" || key == "requestState";
@@ -329,9 +331,13 @@ void Operations::listen(RequestNumber number, const protocol::Params& params) {
     if (listener.uris.empty()) return events_.acknowledge(number);
     const auto missing = std::make_shared<std::size_t>(listener.uris.size());
     for (const auto& uri : std::set<std::string>(listener.uris))
-        wishes_.subscribe(uri, [this, number, uri, missing](bool taken) {
+        wishes_.subscribe(uri, [this, number, uri, missing](const auto& why_not) {
             auto* waiting = events_.listeners().find(number);
-            if (waiting && !taken) waiting->uris.erase(uri);
+            if (waiting && why_not) {
+                waiting->uris.erase(uri);
+                waiting->left_out[uri] =
+                    core::log::masked(core::printable(why_not->message, kReasonBytes));
+            }
             if (--*missing == 0) events_.acknowledge(number);
         });
 }

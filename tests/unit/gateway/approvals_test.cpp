@@ -324,6 +324,41 @@ TEST_F(ApprovedStreams, AreForNoResourceThatTheUserWouldHaveToBeAskedAboutAndThe
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
                 AllOf(HasSubstr("resources/subscribe for a client: "), HasSubstr("mcp__git__")));
     EXPECT_THAT(servers.at("git").requests("resources/subscribe"), IsEmpty());
+    const auto why = at(told("notifications/subscriptions/acknowledged").back(),
+                        "/params/_meta/dev.patchbay~1leftOut/a:1");
+    EXPECT_THAT(std::string(why.as_string()),
+                AllOf(HasSubstr("need approval"), HasSubstr("mcp__git__")));
+}
+
+TEST_F(ApprovedStreams, AreForWhatTheUserLetTheSessionRead) {
+    approve_by("ask");
+    agreed_on();
+    offer("git", "resources/read", {{"contents", json::array()}});
+    const auto wanted = ask_modern(1, "resources/read", {{"uri", "a:1"}});
+    const auto requests = at(wanted, "/result/inputRequests").as_object();
+    const auto key = requests.begin()->key();
+    ask_modern(2, "resources/read",
+               {{"uri", "a:1"},
+                {"inputResponses", json::object{{key, accepting("session")}}},
+                {"requestState", at(wanted, "/result/requestState")}});
+    session().take(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}})");
+    sent.clear();
+    EXPECT_EQ(agreed_on().at("resourceSubscriptions"), (json::array{"a:1"}));
+}
+
+// And not the other way round: to hear that something changed is less than to read it.
+TEST_F(ApprovedStreams, LetNobodyReadWhatTheyAreFor) {
+    approve_by("ask");
+    offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    offer("git", "resources/read", {{"contents", json::array()}});
+    greet(kAble);
+    say(2, "resources/subscribe", {{"uri", "a:1"}});
+    decide(asked(), accepting("session"));
+    answer_to(2);
+    say(3, "resources/read", {{"uri", "a:1"}});
+    decide(asked(1), accepting("no"));
+    EXPECT_TRUE(answer_to(3).contains("error"));
 }
 
 TEST_F(ApprovedStreams, AreForWhatARuleAllows) {

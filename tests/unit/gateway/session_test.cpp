@@ -429,6 +429,8 @@ TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
     const auto agreed = told("notifications/subscriptions/acknowledged").front();
     EXPECT_EQ(at(agreed, "/params/notifications/resourceSubscriptions"), (json::array{"a:1"}))
         << "and not what nobody has";
+    EXPECT_THAT(json::serialize(at(agreed, "/params/_meta/dev.patchbay~1leftOut/no:such")),
+                HasSubstr("no server that is ready has the resource"));
     EXPECT_EQ(servers.at("git").requests("resources/subscribe").size(), 1u);
     for (const char* uri : {"a:2", "a:1"})
         servers.at("git").say(R"({"jsonrpc":"2.0","method":"notifications/resources/updated",)"
@@ -454,6 +456,9 @@ TEST_F(SessionTest, WhatAServerRefusesToTellOfIsNotAgreedOn) {
     ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
     EXPECT_EQ(at(told("notifications/subscriptions/acknowledged")[0], "/params/notifications"),
               (json::object{{"promptsListChanged", true}}));
+    EXPECT_EQ(at(told("notifications/subscriptions/acknowledged")[0],
+                 "/params/_meta/dev.patchbay~1leftOut/a:1"),
+              "server \"git\" refuses: no");
 }
 
 TEST_F(SessionTest, TheStateOfACancelledCallIsNoState) {
