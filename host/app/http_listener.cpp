@@ -58,7 +58,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
                                          [&](const auto& id) { gateway->dismiss(id); });
     if (!entrance) return session.report(entrance.error());
     allow_descriptors();
-    const gateway::Door door(listener->address(), plan->names);
+    const gateway::Door door(listener->address(), plan->names, plan->origins);
     gateway.emplace(
         gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
                                    PATCHBAY_VERSION, *records},

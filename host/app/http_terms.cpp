@@ -32,6 +32,7 @@ constexpr Term kTerms[] = {{"--http", copy<&L::http>},
                            {"--auth", copy<&L::auth>},
                            {"--public-url", copy<&L::public_url>},
                            {"--allow-host", copy<&L::allow_host>},
+                           {"--allow-origin", copy<&L::allow_origin>},
                            {"--tls-cert", copy<&L::tls_cert>},
                            {"--tls-key", copy<&L::tls_key>},
                            {"--allow-plain", copy<&L::allow_plain>},
@@ -76,6 +77,15 @@ Judged take_names(const HttpTerms& terms, std::vector<std::string>& names) {
         auto host = gateway::parse_host(each);
         if (!host) return TermFault{"--allow-host", host.error()};
         names.push_back(std::move(*host));
+    }
+    return {};
+}
+
+Judged take_origins(const HttpTerms& terms, std::vector<std::string>& origins) {
+    for (const auto& each : terms.said.allow_origin) {
+        auto origin = gateway::parse_origin(each);
+        if (!origin) return TermFault{"--allow-origin", origin.error()};
+        origins.push_back(std::move(*origin));
     }
     return {};
 }
@@ -199,6 +209,7 @@ boost::system::result<HttpPlan, TermFault> plan_of(const HttpTerms& terms) {
     if (!address) return TermFault{"--http", address.error()};
     plan.address = std::move(*address);
     if (auto wrong = take_names(terms, plan.names)) return *wrong;
+    if (auto wrong = take_origins(terms, plan.origins)) return *wrong;
     if (auto wrong = check_oauth(said)) return *wrong;
     if (auto wrong = check_tls(said)) return *wrong;
     const bool local = !plan.address.path.empty(), oauth = !said.oauth_issuer.empty();

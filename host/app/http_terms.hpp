@@ -50,7 +50,8 @@ std::vector<std::string> listener_options();
 struct HttpPlan {
     http::Address address;
     bool tokens = false, tls = false;
-    std::vector<std::string> names;  // by which it may be called
+    std::vector<std::string> names;    // by which it may be called
+    std::vector<std::string> origins;  // whose pages may come beside those of these
 
     // Of `path`; of a Unix socket unix:FILE, and unix:FILE#/sse for another path than that of the
     // endpoint. `at`: where it listens.

@@ -126,6 +126,11 @@ void add_door_options(CLI::App& serve, config::ListenerSettings& typed) {
         "What clients outside know the endpoint as: https://HOST[:PORT]/mcp");
     each("--allow-host", typed.allow_host, "HOST",
          "Another name that clients may call it by (their Host header)");
+    each("--allow-origin", typed.allow_origin, "ORIGIN",
+         "Whose pages of the web may use it from a browser, to the letter "
+         "(https://app.example.org); those "
+         "of its own names may anyway. Where nobody is asked for a token, such a page may do all "
+         "that you may");
     one("--tls-cert", typed.tls_cert, "FILE",
         "Serve https with this certificate, in PEM, those up to its authority "
         "behind it; a renewed one counts from the next connection on");

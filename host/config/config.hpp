@@ -209,9 +209,11 @@ struct ListenerSettings {
     bool sse = false;           // the older transport beside it
     std::string auth = "auto";  // "none", "token"; "auto": none on loopback, token elsewhere
     std::string public_url;     // of the endpoint, as clients know it
-    std::vector<std::string> allow_host;    // other names that clients call it by
-    std::string tls_cert, tls_key;          // files; both or neither
-    bool allow_plain = false;               // beyond this machine without TLS
+    std::vector<std::string> allow_host;  // other names that clients call it by
+    std::vector<std::string>
+        allow_origin;               // whose pages of the web may come beside those of its names
+    std::string tls_cert, tls_key;  // files; both or neither
+    bool allow_plain = false;       // beyond this machine without TLS
     std::vector<std::string> oauth_issuer;  // authorization servers; none: no OAuth
     std::vector<std::string> oauth_scope;   // that a token of theirs needs
     std::string oauth_audience;             // of their tokens; empty: the endpoint's URL

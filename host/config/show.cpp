@@ -164,6 +164,7 @@ json::object gateway_json(const GatewaySettings& gateway) {
             {"auth", listener.auth},
             {"public_url", shown(listener.public_url)},
             {"allow_host", texts(listener.allow_host)},
+            {"allow_origin", texts(listener.allow_origin)},
             {"tls_cert", listener.tls_cert},
             {"tls_key", listener.tls_key},
             {"allow_plain", listener.allow_plain},

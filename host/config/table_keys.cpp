@@ -222,6 +222,8 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_text(c.gateway.listener.public_url, v); }},
     TableKey{"gateway", "allow_host", kNotProject,
              [](C& c, N v) { return take_texts(c.gateway.listener.allow_host, v); }},
+    TableKey{"gateway", "allow_origin", kNotProject,
+             [](C& c, N v) { return take_texts(c.gateway.listener.allow_origin, v); }},
     TableKey{"gateway", "tls_cert", kNotProject,
              [](C& c, N v) { return take_text(c.gateway.listener.tls_cert, v); }},
     TableKey{"gateway", "tls_key", kNotProject,

@@ -190,6 +190,17 @@ TEST_F(ServeDoor, WhatIsAboutHttpAloneIsRefusedOverStdio) {
     }
 }
 
+TEST_F(ServeDoor, IsOpenToPagesOfTheOriginsThatWereSaid) {
+    serve({"--allow-origin", "https://app.example", "--allow-origin", "https://two.example:8443"});
+    EXPECT_EQ(status({{"Origin", "https://app.example"}}), 200);
+    EXPECT_EQ(status({{"Origin", "https://two.example:8443"}}), 200);
+    EXPECT_EQ(status({{"Origin", "https://two.example"}}), 403);
+    end();
+    const auto wrong = home.run({"serve", "--http", "127.0.0.1:0", "--allow-origin", "*"});
+    EXPECT_EQ(wrong.exit_code, 3);
+    EXPECT_THAT(wrong.err, HasSubstr("--allow-origin: \"*\" is no origin of pages"));
+}
+
 TEST_F(ServeDoor, IsReachedByTheNamesThatWereSaid) {
     serve({"--public-url", "https://mcp.example/mcp", "--allow-host", "other.example"});
     EXPECT_EQ(status({{"Host", "mcp.example"}}), 200);

@@ -26,6 +26,14 @@ bool is_host(std::string_view host) {
            });
 }
 
+bool is_scheme(std::string_view scheme) {
+    return !scheme.empty() && scheme.front() >= 'a' && scheme.front() <= 'z' &&
+           std::all_of(scheme.begin(), scheme.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
+                      c == '.';
+           });
+}
+
 bool is_port(std::string_view port) {
     return !port.empty() && port.size() <= 5 && port.find_first_not_of(kDigits) == port.npos;
 }
@@ -86,6 +94,28 @@ Result<std::string> parse_host(std::string_view text) {
     return Error{ErrorCode::Invalid, "\"" + core::printable(text, 200) +
                                          "\" is no host; expected a name or a number without "
                                          "scheme and port, as mcp.example.com or [::1]"};
+}
+
+// A browser leaves the port away that its scheme has anyway.
+Result<std::string> parse_origin(std::string_view text) {
+    const Error none{
+        ErrorCode::Invalid,
+        "\"" + core::printable(text, 200) +
+            "\" is no origin of pages; expected SCHEME://HOST[:PORT] and nothing behind it, as "
+            "https://app.example.org (each by itself: none stands for others)"};
+    const auto origin = core::lower(text);
+    const auto end = origin.find("://");
+    if (origin.size() > kUrlBytes || end == origin.npos) return none;
+    const std::string_view scheme = std::string_view(origin).substr(0, end);
+    const std::string_view authority = std::string_view(origin).substr(end + 3);
+    const auto bracket = authority.starts_with('[') ? authority.find(']') : authority.npos;
+    const auto colon = authority.find(':', bracket == authority.npos ? 0 : bracket);
+    if (!is_scheme(scheme) || !is_host(authority.substr(0, colon))) return none;
+    if (colon == authority.npos) return origin;
+    const auto port = authority.substr(colon + 1);
+    if (!is_port(port)) return none;
+    const bool implied = (scheme == "https" && port == "443") || (scheme == "http" && port == "80");
+    return implied ? origin.substr(0, origin.size() - port.size() - 1) : origin;
 }
 
 }  // namespace patchbay::gateway

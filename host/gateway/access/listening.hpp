@@ -31,4 +31,8 @@ Result<WebUrl> parse_web_url(std::string_view text);
 // A host as --allow-host takes it: "mcp.example.com", "192.0.2.7", "[2001:db8::1]".
 Result<std::string> parse_host(std::string_view text);
 
+// An origin as browsers write it into their Origin header (RFC 6454): "https://app.example.org",
+// "http://192.0.2.7:8080", "chrome-extension://ID". None that stands for several.
+Result<std::string> parse_origin(std::string_view text);
+
 }  // namespace patchbay::gateway

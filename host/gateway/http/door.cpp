@@ -50,8 +50,11 @@ std::optional<HttpRefusal> Door::refuses(const http::Request& request) const {
     const auto scheme = page.find("://");
     const bool web = scheme != std::string_view::npos &&
                      (page.substr(0, scheme) == "http" || page.substr(0, scheme) == "https");
-    if (request.count("origin") == 1 && web && is_ours(page.substr(scheme + 3))) return {};
-    return HttpRefusal{403, "pages of \"" + core::printable(*origin, 200) + "\" may not come here"};
+    const bool named = std::find(origins_.begin(), origins_.end(), page) != origins_.end();
+    if (request.count("origin") == 1 && (named || (web && is_ours(page.substr(scheme + 3)))))
+        return {};
+    return HttpRefusal{403, "pages of \"" + core::printable(*origin, 200) +
+                                "\" may not come here; --allow-origin says whose may"};
 }
 
 }  // namespace patchbay::gateway

@@ -26,11 +26,13 @@ struct HttpRefusal {
 
 class Door {
 public:
-    // `names`: by which it is reached beside this machine's own and the address, without ports.
-    explicit Door(const http::Address& address, std::vector<std::string> names = {})
-        : address_(address), names_(std::move(names)) {}
+    // `names`: by which it is reached beside this machine's own and the address, without ports. `origins`: whose
+    // pages may come beside those of these names, in lower case, as browsers write them.
+    explicit Door(const http::Address& address, std::vector<std::string> names = {},
+                  std::vector<std::string> origins = {})
+        : address_(address), names_(std::move(names)), origins_(std::move(origins)) {}
 
-    // Host names this server, and Origin, where there is one, a page of the same host.
+    // Host names this server, and Origin, where there is one, a page of the same host or one of those.
     std::optional<HttpRefusal> refuses(const http::Request& request) const;
 
 private:
@@ -38,6 +40,7 @@ private:
 
     const http::Address address_;
     const std::vector<std::string> names_;  // in lower case
+    const std::vector<std::string> origins_;
 };
 
 }  // namespace patchbay::gateway

@@ -21,6 +21,7 @@ using ::testing::StartsWith;
 const std::string kAll =
     "[gateway]\nhttp = '0.0.0.0:8443'\nsse = true\nauth = 'token'\n"
     "public_url = 'https://mcp.example/mcp'\nallow_host = ['a.example']\n"
+    "allow_origin = ['https://b.example']\n"
     "tls_cert = 'cert.pem'\ntls_key = 'key.pem'\nallow_plain = true\n"
     "oauth_issuer = ['https://as.example']\noauth_scope = ['mcp']\noauth_audience = 'aud'\n"
     "oauth_keys = 'keys.json'\nmetrics = 'unix:metrics.sock'\n";
@@ -41,6 +42,7 @@ TEST(ListenerSettings, AreTheOptionsOfServeByTheSameNames) {
     EXPECT_EQ(listener.auth, "token");
     EXPECT_EQ(listener.public_url, "https://mcp.example/mcp");
     EXPECT_THAT(listener.allow_host, ElementsAre("a.example"));
+    EXPECT_THAT(listener.allow_origin, ElementsAre("https://b.example"));
     EXPECT_EQ(listener.tls_cert + " " + listener.tls_key, "cert.pem key.pem");
     EXPECT_THAT(listener.oauth_issuer, ElementsAre("https://as.example"));
     EXPECT_THAT(listener.oauth_scope, ElementsAre("mcp"));
@@ -61,8 +63,8 @@ TEST(ListenerSettings, ACheckoutOpensNoDoorLeavesNoneOpenAndNamesNoKeys) {
         EXPECT_EQ(config.gateway.listener.tls_key, expected.tls_key);
         EXPECT_EQ(config.gateway.listener.oauth_issuer, expected.oauth_issuer);
         EXPECT_FALSE(config.gateway.listener.allow_plain);
-        for (const auto* key : {"http", "sse", "auth", "public_url", "allow_host", "tls_cert",
-                                "tls_key", "allow_plain", "oauth_issuer", "oauth_scope",
+        for (const auto* key : {"http", "sse", "auth", "public_url", "allow_host", "allow_origin",
+                                "tls_cert", "tls_key", "allow_plain", "oauth_issuer", "oauth_scope",
                                 "oauth_audience", "oauth_keys", "metrics"})
             EXPECT_THAT(all(config.diagnostics),
                         HasSubstr(std::string("gateway.") + key + ": not allowed in a " +

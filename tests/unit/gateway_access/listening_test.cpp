@@ -59,5 +59,18 @@ TEST(Host, IsANameWithoutSchemeAndPort) {
         EXPECT_FALSE(parse_host(wrong)) << wrong;
 }
 
+TEST(Origin, IsOneToTheLetterAsABrowserWritesIt) {
+    EXPECT_EQ(*parse_origin("https://App.Example"), "https://app.example");
+    EXPECT_EQ(*parse_origin("https://app.example:443"), "https://app.example");
+    EXPECT_EQ(*parse_origin("http://app.example:80"), "http://app.example");
+    EXPECT_EQ(*parse_origin("http://[::1]:5173"), "http://[::1]:5173");
+    EXPECT_EQ(*parse_origin("http://app.example:443"), "http://app.example:443");
+    EXPECT_EQ(*parse_origin("chrome-extension://abcdef"), "chrome-extension://abcdef");
+    for (const auto* wrong : {"", "*", "null", "app.example", "https://", "https://*.example",
+                              "https://a/", "https://a/b", "https://a:", "https://a:x",
+                              "https://u@a", "https://a, https://b", "://a", "1x://a"})
+        EXPECT_FALSE(parse_origin(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace patchbay::gateway

@@ -47,6 +47,26 @@ TEST(Door, LetsInWhoCallsItByANameThatWasSaid) {
               403u);
 }
 
+TEST(Door, LetsInPagesOfOriginsThatWereSaidToTheLetter) {
+    const Door door(*http::parse_address("127.0.0.1:1"), {}, {"https://app.example", "vscode://a"});
+    const auto status = [&](const http::Headers& origins) {
+        http::Headers headers{{"host", "localhost"}};
+        headers.insert(headers.end(), origins.begin(), origins.end());
+        const auto refused = door.refuses({"POST", "/mcp", headers, {}});
+        return refused ? refused->status : 200;
+    };
+    for (const auto* page : {"https://app.example", "vscode://a", "http://localhost:1"})
+        EXPECT_EQ(status({{"origin", page}}), 200u) << page;
+    for (const auto* page :
+         {"http://app.example", "https://app.example:444", "https://a.app.example",
+          "https://app.example.evil.example", "https://app.example/", "null", ""})
+        EXPECT_EQ(status({{"origin", page}}), 403u) << page;
+    EXPECT_EQ(status({{"origin", "https://app.example"}, {"origin", "https://app.example"}}), 403u);
+    EXPECT_TRUE(door.refuses(
+        {"POST", "/mcp", {{"host", "app.example"}, {"origin", "https://app.example"}}, {}}))
+        << "a page that may come is no name of ours";
+}
+
 TEST(Door, LetsInPagesOfThisMachineAlone) {
     const auto of_page = [](const std::string& origin) {
         return status_at("127.0.0.1:8808", {{"host", "localhost"}, {"origin", origin}});
