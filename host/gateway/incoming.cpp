@@ -2,9 +2,30 @@
 
 namespace patchbay::gateway {
 
+namespace {
+
+// Programs that write an absent id as null do so in notifications too, which need none. Whoever asks for something
+// would wait for an answer for ever.
+bool asks_without_id(const protocol::Envelope& envelope, std::string_view message) {
+    if (envelope.kind != protocol::MessageKind::Notification ||
+        envelope.method.starts_with("notifications/"))
+        return false;
+    bool has_id = false;
+    protocol::each_member(message, [&](const std::string& key, std::string_view) {
+        has_id = has_id || key == "id";
+        return !has_id;
+    });
+    return has_id;
+}
+
+}  // namespace
+
 Result<Incoming> read_incoming(std::string_view message, std::size_t depth) {
     auto envelope = protocol::parse_envelope(message, depth);
     if (!envelope) return envelope.error();
+    if (asks_without_id(*envelope, message))
+        return Error{ErrorCode::Protocol,
+                     "the id of a request is a text or a whole number, not null"};
     Incoming incoming{std::move(*envelope)};
     const auto raw = incoming.envelope.params;
     if (incoming.envelope.method.empty() || raw.empty()) return incoming;

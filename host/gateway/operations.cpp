@@ -70,8 +70,12 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
     const auto& method = request.method;
     const bool tasks = !request.modern() && method.starts_with("tasks/");
     if (tasks) return tasks_.start(number, params);
-    const auto cursor = method.ends_with("/list") ? text_member(params, "cursor") : std::string();
-    if (!cursor.empty() && (method != "tools/list" || !cursor.starts_with("mcp__")))
+    const auto raw_cursor = method.ends_with("/list")
+                                ? protocol::raw_member(params.members, "cursor")
+                                : std::string_view();
+    const auto cursor = text_of(raw_cursor);
+    const bool none = raw_cursor.empty() || raw_cursor == "null" || raw_cursor == "\"\"";
+    if (!none && (method != "tools/list" || !cursor.starts_with("mcp__")))
         return replies_.refuse(number, {ErrorCode::Invalid, "no such cursor"}), true;
     for (const auto kind : {Kind::Resources, Kind::Templates, Kind::Prompts}) {
         if (method != service::words_of(kind).method) continue;

@@ -22,6 +22,7 @@ struct HttpRefusal {
     std::int64_t code = -32600;  // of JSON-RPC
     std::string raw_id = {};     // of the request that it answers; empty: none
     http::Headers headers = {};  // beside those that every refusal has
+    std::string raw_data = {};   // of the error, JSON; empty: none
 };
 
 class Door {

@@ -20,8 +20,9 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
         headers.emplace_back("Allow", "POST, GET, DELETE");
     if (refusal.status == 429) headers.emplace_back("Retry-After", "1");
     headers.insert(headers.end(), refusal.headers.begin(), refusal.headers.end());
-    exchange.answer(refusal.status, headers,
-                    error_message(refusal.raw_id, refusal.code, refusal.message));
+    exchange.answer(
+        refusal.status, headers,
+        error_answer(refusal.raw_id, refusal.code, refusal.message, refusal.raw_data).message);
 }
 
 HttpClient::Parts with_ours(HttpClient::Parts parts, TaskClaims& claims, const std::string& key) {

@@ -4,6 +4,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "gateway/answers.hpp"
+#include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/http_headers.hpp"
 #include "protocol/raw_json.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace patchbay::gateway {
 
@@ -96,6 +98,17 @@ std::optional<std::string> check_parameters(const http::Request& request,
     return {};
 }
 
+// In words of the modern era, whose clients look for one to go on with; to others it is a 400 as any.
+HttpRefusal not_spoken(const std::string& version, std::string raw_id) {
+    HttpRefusal refusal{400,
+                        "MCP-Protocol-Version \"" + core::printable(version, 80) +
+                            "\" is not spoken here; " + protocol::spoken_versions() + " are",
+                        kUnsupportedVersion, std::move(raw_id)};
+    refusal.raw_data = "{\"supported\":[" + protocol::quoted(protocol::kModernVersion) +
+                       "],\"requested\":" + protocol::quoted(core::printable(version, 80)) + "}";
+    return refusal;
+}
+
 }  // namespace
 
 bool accepts(const http::Request& request, std::string_view type) {
@@ -160,9 +173,7 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
     };
     if (!posted.modern) {
         if (version && !known)
-            return HttpRefusal{400, "MCP-Protocol-Version \"" + core::printable(*version, 80) +
-                                        "\" is not spoken here; " + protocol::spoken_versions() +
-                                        " are"};
+            return not_spoken(*version, is_request ? std::string(envelope.id) : std::string());
         return posted;
     }
     if (!is_request) {

@@ -206,6 +206,9 @@ TEST_F(SessionTest, AListThatIsLongHasPagesAndEachToolOnce) {
     EXPECT_EQ(seen, names);
     EXPECT_EQ(at(ask(10, "tools/list", {{"cursor", "x"}}), "/error/code"), -32602);
     EXPECT_EQ(at(ask(11, "prompts/list", {{"cursor", "mcp__x"}}), "/error/code"), -32602);
+    EXPECT_EQ(at(ask(12, "tools/list", {{"cursor", 5}}), "/error/code"), -32602);
+    EXPECT_EQ(at(ask(13, "resources/list", {{"cursor", json::object()}}), "/error/code"), -32602);
+    EXPECT_TRUE(ask(14, "prompts/list", {{"cursor", nullptr}}).contains("result"));
 }
 
 TEST_F(SessionTest, ALevelReachesTheServersThatLogAndWhoeverJoins) {

@@ -230,10 +230,17 @@ TEST_F(HostileClients, IdsOfAnyTypeAndLengthAreSaidAgainOrRefused) {
 }
 
 // To JSON-RPC that is no request at all.
-TEST_F(HostileClients, WhatHasNullForAnIdIsTakenAsANotification) {
+TEST_F(HostileClients, NullForAnIdIsNoneOfANotificationAndNoIdOfARequest) {
     greet();
-    EXPECT_EQ(come("POST", of_session(), R"({"jsonrpc":"2.0","id":null,"method":"ping"})")->status,
-              202u);
+    const auto said = [&](const std::string& method) {
+        return come("POST", of_session(),
+                    R"({"jsonrpc":"2.0","id":null,"method":")" + method + R"("})");
+    };
+    EXPECT_EQ(said("notifications/initialized")->status, 202u);
+    const auto refused = said("ping");
+    EXPECT_EQ(refused->status, 400u);
+    EXPECT_THAT(refused->body, HasSubstr("-32600"));
+    EXPECT_THAT(refused->body, HasSubstr("not null"));
 }
 
 TEST_F(HostileClients, DeepAndBrokenJsonIsRefusedAndTheSessionGoesOn) {

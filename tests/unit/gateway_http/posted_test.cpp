@@ -15,13 +15,15 @@ struct Read {
     std::int64_t code = 0;
     std::string id, message;
     Posted posted;
+    std::string data = {};
 };
 
 Read read(
     const http::Request& request, const FindTool& find_tool = [](const auto&) { return nullptr; }) {
     const auto result = read_posted(request, 128, find_tool);
     if (const auto* refused = std::get_if<HttpRefusal>(&result))
-        return {refused->status, refused->code, refused->raw_id, refused->message, {}};
+        return {refused->status,  refused->code, refused->raw_id, refused->message, {},
+                refused->raw_data};
     return {200, 0, {}, {}, std::get<Posted>(result)};
 }
 
@@ -93,6 +95,9 @@ TEST(Posted, OfARevisionNobodySpeaksIsRefused) {
     request.headers.emplace_back("mcp-protocol-version", "1999-01-01");
     EXPECT_EQ(read(request).status, 400u);
     EXPECT_THAT(read(request).message, HasSubstr("2025-11-25"));
+    EXPECT_EQ(read(request).code, -32022);
+    EXPECT_EQ(read(request).id, "1");
+    EXPECT_EQ(read(request).data, R"({"supported":["2026-07-28"],"requested":"1999-01-01"})");
     EXPECT_EQ(read(with(request, "mcp-protocol-version", "2025-06-18")).status, 200u);
     request.headers.emplace_back("mcp-protocol-version", "2025-06-18");
     EXPECT_EQ(read(request).status, 400u);
