@@ -21,6 +21,7 @@ using config::ListenerSettings;
 struct Term {
     const char* option;
     void (*take)(ListenerSettings& to, const ListenerSettings& from);
+    bool is_list = false;
 };
 template <auto Member>
 void copy(ListenerSettings& to, const ListenerSettings& from) {
@@ -31,13 +32,13 @@ constexpr Term kTerms[] = {{"--http", copy<&L::http>},
                            {"--sse", copy<&L::sse>},
                            {"--auth", copy<&L::auth>},
                            {"--public-url", copy<&L::public_url>},
-                           {"--allow-host", copy<&L::allow_host>},
-                           {"--allow-origin", copy<&L::allow_origin>},
+                           {"--allow-host", copy<&L::allow_host>, true},
+                           {"--allow-origin", copy<&L::allow_origin>, true},
                            {"--tls-cert", copy<&L::tls_cert>},
                            {"--tls-key", copy<&L::tls_key>},
                            {"--allow-plain", copy<&L::allow_plain>},
-                           {"--oauth-issuer", copy<&L::oauth_issuer>},
-                           {"--oauth-scope", copy<&L::oauth_scope>},
+                           {"--oauth-issuer", copy<&L::oauth_issuer>, true},
+                           {"--oauth-scope", copy<&L::oauth_scope>, true},
                            {"--oauth-audience", copy<&L::oauth_audience>},
                            {"--oauth-keys", copy<&L::oauth_keys>},
                            {"--metrics", copy<&L::metrics>}};
@@ -50,12 +51,24 @@ std::string key_of(std::string_view option) {
     return std::string(kTable) + key;
 }
 
-// Whoever wrote a file thinks in its keys.
+bool begins_a_value(std::string_view text) {
+    return text.starts_with("https://") || (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' &&
+                                            text[1] >= 'A' && text[1] <= 'Z');
+}
+
+// Whoever wrote a file thinks in its keys: --tls-cert FILE is tls_cert = "FILE" there.
 std::string in_words_of_files(std::string text) {
-    for (const auto& [option, take] : kTerms) {
-        const std::string_view word(option);
-        for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1))
-            text.replace(at, word.size(), key_of(option).substr(kTable.size()));
+    for (const auto& term : kTerms) {
+        const std::string_view word(term.option);
+        for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+            const auto begin = at + word.size() + 1;
+            if (begin < text.size() && begins_a_value(std::string_view(text).substr(begin))) {
+                const auto end = std::min(text.find_first_of(" ,;", begin), text.size());
+                const auto value = "\"" + text.substr(begin, end - begin) + "\"";
+                text.replace(begin, end - begin, term.is_list ? "= [" + value + "]" : "= " + value);
+            }
+            text.replace(at, word.size(), key_of(word).substr(kTable.size()));
+        }
     }
     return text;
 }
@@ -164,7 +177,7 @@ boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& confi
                                                      const std::set<std::string>& given,
                                                      Over over) {
     HttpTerms terms{config.gateway.listener, {}};
-    for (const auto& [option, take] : kTerms) {
+    for (const auto& [option, take, is_list] : kTerms) {
         const auto* place = config.find_origin(key_of(option));
         if (!given.contains(option)) {
             if (place) terms.places[option] = *place;
@@ -178,7 +191,7 @@ boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& confi
     auto& said = terms.said;
     if (over == Over::Stdio) said.http.clear();
     if (!said.http.empty()) return terms;
-    for (const auto& [option, take] : kTerms)
+    for (const auto& [option, take, is_list] : kTerms)
         if (given.contains(option) && std::string_view(option) != "--metrics")
             return TermFault{option, {ErrorCode::Invalid, "it requires --http"}};
     // Each client starts one of us: they would be in each other's way there.

@@ -150,6 +150,11 @@ std::string entry_text(const KnownClient& client, const std::string& name,
     return whole;
 }
 
+void warn_of_the_clear(const ConnectOptions& options) {
+    if (!options.token_env.empty() && options.goes_in_the_clear())
+        say("warning: the token goes to " + options.url + " in the clear; https would hide it");
+}
+
 int print_entry(const KnownClient& client, const ConnectOptions& options, const std::string& file,
                 const json::object& entry, const GlobalOptions& global) {
     const auto text = entry_text(client, options.name, entry);
@@ -204,8 +209,7 @@ std::string undo_of(const KnownClient& client, const ConnectOptions& options) {
 void tell_token(const KnownClient& client, const ConnectOptions& options) {
     if (options.url.empty()) return;
     if (!options.token_env.empty()) {
-        if (options.goes_in_the_clear())
-            say("warning: the token goes to " + options.url + " in the clear; https would hide it");
+        warn_of_the_clear(options);
         return say("it sends the token that " + options.token_env +
                    " has where it is started; patchbay token add NAME makes one");
     }
@@ -365,7 +369,10 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     }
     const auto entry = entry_for(*client, options, environment);
     if (!entry) return report(entry.error(), global);
-    if (options.print) return print_entry(*client, options, *file, *entry, global);
+    if (options.print) {
+        if (!global.quiet) warn_of_the_clear(options);
+        return print_entry(*client, options, *file, *entry, global);
+    }
     const auto done =
         place.connect(*entry, options.replace ? Foreign::Replace : Foreign::Keep, trial);
     return done ? finish(*client, options, *done, global)

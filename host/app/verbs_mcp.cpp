@@ -381,7 +381,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
              "  patchbay mcp start files");
     add_turn("restart", Turn::Restart,
              "In the host that runs: end a server at once, with its calls, and connect it anew",
-             "  patchbay mcp restart files\n  patchbay mcp restart --all");
+             "  patchbay mcp restart files\n  patchbay mcp restart --all\nA server that was "
+             "restarted less than 5 seconds ago is not restarted again.");
     add_turn(
         "disable", Turn::Disable,
         "In the host that runs: end a server with its last call; it stays off until it is enabled",

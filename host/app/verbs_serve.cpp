@@ -32,6 +32,13 @@ struct Wanted : Shown {
     }
 };
 
+// Also where it does not count, as in a file of a project.
+bool says_how_to_listen(const config::Config& config, const HttpTerms& terms) {
+    const auto is_of_it = [](const auto& each) { return each.message.starts_with("gateway."); };
+    return !terms.places.empty() || !config.gateway.fault.empty() ||
+           std::any_of(config.diagnostics.begin(), config.diagnostics.end(), is_of_it);
+}
+
 // What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
 void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_for_stdio) {
     using connection::State;
@@ -42,8 +49,7 @@ void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_
         say("warning: " + session.servers().nobody_to_ask().message);
     if (terms.said.http.empty()) {
         // Whoever writes how to listen means to, and a service would look as if it did.
-        if (!asked_for_stdio &&
-            (!terms.places.empty() || !session.host().config().gateway.fault.empty()))
+        if (!asked_for_stdio && says_how_to_listen(session.host().config(), terms))
             say("warning: this serves over stdio, since [gateway] names no address that can be "
                 "used; it takes http = \"127.0.0.1:8808\", or say --http, or --stdio where this "
                 "is meant");

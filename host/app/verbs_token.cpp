@@ -4,9 +4,11 @@
 #include "app/verb.hpp"
 #include "core/text.hpp"
 #include "gateway/access/token_file.hpp"
+#include "gateway/view.hpp"
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -68,6 +70,19 @@ void warn_of_strangers(const Session& session, const std::vector<std::string>& s
             say("warning: --servers: " + session.servers().no_such_server(id).message);
 }
 
+// A pattern that fits nothing of those servers, whatever tools they have.
+void warn_of_empty_patterns(const TokenOptions& options) {
+    for (const auto& pattern : options.tools) {
+        gateway::View view;
+        view.tools.push_back({pattern});
+        if (std::none_of(options.servers.begin(), options.servers.end(),
+                         [&](const auto& id) { return view.holds(id); }))
+            say("warning: --tools: \"" + core::printable(pattern, 200) +
+                "\" fits no tool of --servers " + scope_of(options.servers) +
+                ", and shows nothing");
+    }
+}
+
 // Printed only once it is kept: a token that nobody knows of could not be taken back.
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
@@ -81,6 +96,7 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
     // Afterwards, and with a configuration that may be wrong: the token counts whatever is configured.
+    if (!options.servers.empty() && !global.quiet) warn_of_empty_patterns(options);
     if (!options.servers.empty() && !global.quiet)
         if (const auto session = Session::open(global, Session::Life::Offline))
             warn_of_strangers(*session, options.servers);
@@ -131,7 +147,9 @@ int remove(const GlobalOptions& global, const std::string& name) {
     if (global.json)
         print_line(json::serialize(json::object{{"name", name}, {"state", "removed"}}));
     else
-        print_line("token \"" + name + "\" is none any more; what it had open ends");
+        print_line("token \"" + name +
+                   "\" is none any more: within a second a gateway that runs lets nobody in with "
+                   "it, and what it had open ends");
     return kOk;
 }
 
@@ -172,9 +190,10 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
     auto& listed = add_verb(token, "list", "List the tokens, without what they are",
                             "  patchbay token list --json");
     choice.on(listed, list);
-    auto& removed =
-        add_verb(token, "rm", "Take a token back: what was opened with it ends within a second",
-                 "  patchbay token rm laptop");
+    auto& removed = add_verb(
+        token, "rm",
+        "Take a token back: within a second it counts no more, and what was opened with it ends",
+        "  patchbay token rm laptop");
     removed.add_option("NAME", options->name, "As it was added")->required();
     choice.on(removed, [options](const auto& global) { return remove(global, options->name); });
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <netinet/in.h>
+#include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -133,6 +134,24 @@ Result<Address> parse_address(std::string_view text) {
     return address;
 }
 
+namespace {
+
+std::string what_to_do(int number, const Address& address) {
+    if (number == EADDRINUSE && address.path.empty())
+        return "; another program listens there, perhaps another Patchbay (`ss -ltnp` says which): "
+               "end it, or take "
+               "another port (0: any that is free)";
+    if (number == EADDRINUSE)
+        return "; another program listens there: end it, or take another path";
+    if (number == EADDRNOTAVAIL)
+        return "; it is no address of this machine (`ip address` shows those)";
+    if (number == EACCES && address.path.empty() && address.port < 1024)
+        return "; ports below 1024 need a privilege: take a higher one";
+    return {};
+}
+
+}  // namespace
+
 Result<Listener> Listener::open(Address address) {
     auto where = socket_address(address);
     auto socket = socket_for(where, SOCK_NONBLOCK);
@@ -142,8 +161,9 @@ Result<Listener> Listener::open(Address address) {
     else if (is_left_over(address))
         ::unlink(address.path.c_str());
     const auto fail = [&address] {
-        return Error{ErrorCode::Io,
-                     "cannot listen on " + address.url() + ": " + std::strerror(errno)};
+        const int number = errno;
+        return Error{ErrorCode::Io, "cannot listen on " + address.url() + ": " +
+                                        std::strerror(number) + what_to_do(number, address)};
     };
     if (socket.get() < 0 || ::bind(socket.get(), where.get(), where.size) != 0) return fail();
     // Nobody can connect before it is listened on.

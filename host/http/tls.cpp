@@ -3,8 +3,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::http {
@@ -63,6 +67,18 @@ Result<void> check_private(const std::string& path) {
     return {};
 }
 
+constexpr const char* kCertificate = "-----BEGIN CERTIFICATE-----";
+
+// PEM is text; whoever has more than that ahead of it is not helped.
+bool says(const std::string& path, std::string_view words) {
+    constexpr std::size_t kMost = 64u << 10;
+    std::string text(kMost, '\0');
+    const core::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto got = ::read(file.get(), text.data(), text.size());
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text.find(words) != std::string::npos;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<TlsIdentity>> TlsIdentity::open(const TlsFiles& files) {
@@ -70,6 +86,11 @@ Result<std::shared_ptr<TlsIdentity>> TlsIdentity::open(const TlsFiles& files) {
         return fine.error();
     if (auto fine = check_readable("the key", files.key); !fine) return fine.error();
     if (auto fine = check_private(files.key); !fine) return fine.error();
+    if (says(files.certificate, "PRIVATE KEY-----") && !says(files.certificate, kCertificate) &&
+        says(files.key, kCertificate))
+        return Error{ErrorCode::Invalid, "the two files are swapped: \"" + files.certificate +
+                                             "\" holds a private key, and \"" + files.key +
+                                             "\" a certificate"};
     const auto library = crypto::library();
     if (!library) return library.error();
     auto server = (*library)->tls_server(files.certificate, files.key);

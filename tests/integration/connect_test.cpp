@@ -189,6 +189,9 @@ TEST_F(Connect, ATokenIsNamedInTheWordsOfTheClientAndStandsInNoFile) {
         HasSubstr("in the clear"));
     EXPECT_THAT(connect({"cursor", "--http", "http://mcp.example/mcp", "--token-env", "T"}).err,
                 HasSubstr("warning: the token goes to http://mcp.example/mcp in the clear"));
+    EXPECT_THAT(
+        connect({"cursor", "--print", "--http", "http://mcp.example/mcp", "--token-env", "T"}).err,
+        HasSubstr("warning: the token goes to http://mcp.example/mcp in the clear"));
     EXPECT_THAT(connect({"zed", "--http", "https://mcp.example/mcp"}).err,
                 HasSubstr("by hand, as https://zed.dev/"));
 }

@@ -58,6 +58,9 @@ TEST_F(ServeConfig, WithoutAnAddressThatCanBeUsedItSaysThatItServesOverStdio) {
     }
     say("host_tools = true\n");
     EXPECT_THAT(home.run({"serve"}).err, Not(HasSubstr("over stdio")));
+    home.write(".mcp.toml", "[gateway]\nhttp = '127.0.0.1:0'\n");
+    EXPECT_THAT(home.run({"serve"}).err, HasSubstr("warning: this serves over stdio"))
+        << "in a file of a project it does not count";
 }
 
 TEST_F(ServeConfig, AnAddressThatCannotBeHadIsNoFaultOfTheFile) {

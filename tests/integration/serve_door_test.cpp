@@ -211,6 +211,18 @@ TEST_F(ServeDoor, IsReachedByTheNamesThatWereSaid) {
     end();
 }
 
+TEST_F(ServeDoor, ATokenThatWouldShowNothingIsWarnedOf) {
+    home.add_example("x");
+    home.add_example("y");
+    const auto narrow = home.run({"token", "add", "a", "--servers", "x", "--tools", "mcp__y__*"});
+    EXPECT_EQ(narrow.exit_code, 0);
+    EXPECT_THAT(narrow.err,
+                HasSubstr("warning: --tools: \"mcp__y__*\" fits no tool of --servers x"));
+    const auto fine =
+        home.run({"token", "add", "b", "--servers", "x,y", "--tools", "mcp__y__*,mcp__*"});
+    EXPECT_THAT(fine.err, Not(HasSubstr("warning")));
+}
+
 TEST_F(ServeDoor, TokensAreListedWithoutWhatTheyAre) {
     const auto token = give_token("ci", {"--expires", "2h"});
     give_token("laptop");

@@ -51,7 +51,7 @@ Result<void> may_listen(const http::Address& address, Asks asks, Carried carried
         return missing(": each that comes has to be asked who it is; leave --auth none away");
     if (carried == Carried::Plain)
         return missing(
-            ": a token must not be sent in the clear; say --tls-cert FILE --tls-key FILE, or "
+            ": a token must not be sent in the clear; say --tls-cert FILE and --tls-key FILE, or "
             "--allow-plain where something in front of it does TLS");
     if (address.any() && names.empty())
         return missing(

@@ -87,7 +87,10 @@ TEST(HttpTerms, WhatIsWrongIsToldByTheKeyAndPlaceThatSaidIt) {
         {"http = '0.0.0.0:1'\nauth = 'none'\n",
          place + "3:1: gateway.http: 0.0.0.0 can be reached from other machines: each that comes "
                  "has to be asked who it is; leave auth none away"},
-        {"http = '192.0.2.1:1'\n", "say tls_cert FILE tls_key FILE, or allow_plain"},
+        {"http = '192.0.2.1:1'\n",
+         "say tls_cert = \"FILE\" and tls_key = \"FILE\", or allow_plain"},
+        {"http = '0.0.0.0:1'\nallow_plain = true\n",
+         "by public_url = \"https://NAME\" or allow_host = [\"NAME\"]"},
         {"http = '127.0.0.1:1'\ntls_cert = 'c'\n",
          place + "4:1: gateway.tls_cert: it requires tls_key"},
         {"http = 'unix:/x'\ntls_cert = 'c'\ntls_key = 'k'\n", "gateway.tls_cert: a Unix socket"},

@@ -56,6 +56,10 @@ TEST(HttpListener, SaysWhichPortItGotAndWhyItGotNone) {
     const auto second = Listener::open(first->address());
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().message, HasSubstr("cannot listen on " + first->address().url()));
+    EXPECT_THAT(second.error().message, HasSubstr("take another port (0: any that is free)"));
+    const auto elsewhere = Listener::open(*parse_address("192.0.2.77:0"));
+    ASSERT_FALSE(elsewhere);
+    EXPECT_THAT(elsewhere.error().message, HasSubstr("no address of this machine"));
 }
 
 TEST(HttpListener, HasAFileForThisUserAloneThatGoesWithIt) {

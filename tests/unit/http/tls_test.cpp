@@ -280,6 +280,9 @@ TEST_F(Tls, FilesThatCannotBeUsedAreToldByTheirNames) {
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("holds no private key in PEM"));
     test::KeyPair("other").write_key(other);
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("is not that of the certificate"));
+    first.write_certificate(other);
+    ::chmod(other.c_str(), 0600);
+    EXPECT_THAT(why_not({files.key, other}), HasSubstr("the two files are swapped"));
     first.write_key(other, 0644);
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("can be read by everybody"));
     first.write_key(other, 0640);
