@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace patchbay::app {
@@ -74,7 +75,7 @@ TEST(ServiceUnit, IsWhatSystemdTakes) {
     const auto out = folder / "out";
     const auto verify = "systemd-analyze --user verify --man=no '" +
                         (folder / (real.name + ".socket")) + "' >'" + out + "' 2>&1";
-    std::system(("XDG_RUNTIME_DIR='" + folder.path() + "' " + verify).c_str());
+    EXPECT_NE(std::system(("XDG_RUNTIME_DIR='" + folder.path() + "' " + verify).c_str()), -1);
     std::ifstream read(out);
     const std::string told(std::istreambuf_iterator<char>(read), {});
     EXPECT_THAT(told, Not(HasSubstr(real.name))) << "it complains about one of ours";
