@@ -37,6 +37,11 @@ public:
     virtual void connect(const std::vector<std::string>& servers,
                          std::function<void()> settled) = 0;
     virtual std::vector<connection::Status> statuses() = 0;
+    // Those of `servers` that have to be asked before it is known which tools they have.
+    virtual std::vector<std::string> unknown(const std::vector<std::string>& servers) = 0;
+    // Has them asked, connected first; `settled` when each has listed its tools or has failed.
+    virtual void ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
+                               std::function<void()> settled) = 0;
     // What these servers have listed by now, all when empty; good until it is asked again.
     virtual service::ToolList tools(const std::vector<std::string>& servers,
                                     service::Wait wait) = 0;

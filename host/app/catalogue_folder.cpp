@@ -2,13 +2,15 @@
 
 #include "catalogue/listing_text.hpp"
 #include "core/digest.hpp"
-#include "core/log.hpp"
 #include "core/private_file.hpp"
 #include "core/replace_file.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::app {
@@ -19,10 +21,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNameDigits = 64;  // of a SHA-256
 constexpr const char* kSuffix = ".json";
+constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
 // Two servers of one definition are two programs.
 std::string file_of(const std::string& server, const std::string& definition) {
     return core::sha256_hex(server + "\n" + definition) + kSuffix;
+}
+
+// Only who looks sees when a server was heard last: what cannot be noted is no trouble.
+void set_time(int folder, const std::string& name, catalogue::Time listed) {
+    const auto seconds = std::chrono::system_clock::to_time_t(listed);
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    static_cast<void>(::utimensat(folder, name.c_str(), times, AT_SYMLINK_NOFOLLOW));
 }
 
 // Ours, or a draft of ours; what somebody else has put there is not ours to remove.
@@ -52,8 +62,12 @@ void remove_oldest(const std::string& path, std::size_t most) {
 }  // namespace
 
 CatalogueFolder::CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue,
-                                 std::string path)
-    : catalogue_(catalogue), path_(std::move(path)), pause_(loop), worker_(loop, 1) {
+                                 std::string path, core::log::Level failures)
+    : catalogue_(catalogue),
+      path_(std::move(path)),
+      failures_(failures),
+      pause_(loop),
+      worker_(loop, 1) {
     catalogue_.watch(*this);
 }
 
@@ -62,21 +76,51 @@ CatalogueFolder::~CatalogueFolder() {
     save();
 }
 
+// Opened and judged once for all that are read in a row.
+core::Descriptor CatalogueFolder::open_folder() {
+    auto folder = core::open_private_directory(path_, core::Others::MayNothing, core::Make::No);
+    if (folder) return std::move(*folder);
+    if (!std::exchange(folder_told_, true)) core::log::warn(folder.error().message);
+    return {};
+}
+
 void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs,
                              const core::Limits& limits) {
-    std::size_t bytes = 0;
-    for (const auto& spec : specs) {
-        const auto text = core::read_private(path_, file_of(spec.id(), spec.definition_key),
-                                             core::Others::MayNothing,
-                                             std::min(kMostBytes, kRecallBytes - bytes));
-        if (!text || !*text) continue;
-        bytes += (*text)->size();
-        auto listing = catalogue::from_text(**text, spec.definition_key, limits);
-        if (!listing) continue;
-        auto shared = std::make_shared<const catalogue::Listing>(std::move(*listing));
-        kept_[spec.id()] = shared;
-        catalogue_.recall(spec.id(), std::move(shared));
-    }
+    std::vector<const registry::ServerSpec*> unknown;
+    for (const auto& spec : specs)
+        if (looked_for_.insert(file_of(spec.id(), spec.definition_key)).second)
+            unknown.push_back(&spec);
+    if (unknown.empty()) return;
+    const auto folder = open_folder();
+    if (folder.get() < 0) return;
+    for (const auto* spec : unknown) recall(folder, *spec, limits);
+}
+
+// The time of the file is the one at which its server was heard last (touch).
+void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
+                             const core::Limits& limits) {
+    const auto name = file_of(spec.id(), spec.definition_key);
+    const auto useless = [&](const Error& error) {
+        core::log::warn("what server \"" + spec.id() +
+                        "\" listed before cannot be used, it is asked anew: " + error.message);
+    };
+    const auto file = core::open_private_file(folder, path_, name, core::Others::MayNothing);
+    if (!file) return useless(file.error());
+    struct stat about {};
+    if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return;
+    const auto room = kRecallBytes - recalled_bytes_;
+    if (static_cast<std::size_t>(about.st_size) > room) return;  // known once it is asked
+    const auto text = core::read_whole(*file, path_ + "/" + name, std::min(kMostBytes, room));
+    if (!text) return useless(text.error());
+    recalled_bytes_ += text->size();
+    auto listing = catalogue::from_text(*text, spec.definition_key, limits);
+    if (!listing) return useless(within(path_ + "/" + name, listing.error()));
+    auto shared = std::make_shared<const catalogue::Listing>(std::move(*listing));
+    // A clock that was turned back, or a file that was touched, lets nothing seem newer than now.
+    const auto listed = std::min(std::chrono::system_clock::from_time_t(about.st_mtime),
+                                 std::chrono::system_clock::now());
+    kept_[spec.id()] = {shared, listed};
+    catalogue_.recall(spec.id(), std::move(shared), listed);
 }
 
 void CatalogueFolder::on_published() {
@@ -86,30 +130,64 @@ void CatalogueFolder::on_published() {
 // One that broke off is not what the server has.
 void CatalogueFolder::save() {
     for (const auto& [server, listing] : catalogue_.listings()) {
-        if (!listing->whole || kept_[server] == listing) continue;
-        kept_[server] = listing;
-        write(file_of(server, listing->definition), catalogue::to_text(*listing));
+        const auto* standing = catalogue_.standing(server);
+        if (!listing->whole || !standing || standing->recalled) continue;
+        auto& kept = kept_[server];
+        const bool same = kept.listing == listing;
+        if (same && standing->listed - kept.listed < kHeardAgain) continue;
+        const auto name = file_of(server, listing->definition);
+        kept = {listing, standing->listed};
+        if (same)
+            touch(name, standing->listed);
+        else
+            write(name, catalogue::to_text(*listing), standing->listed);
     }
 }
 
-void CatalogueFolder::write(const std::string& name, std::string text) {
-    if (text.size() > kMostBytes) return;
+void CatalogueFolder::write(const std::string& name, std::string text, catalogue::Time listed) {
+    // What it listed before is not what it has.
+    if (text.size() > kMostBytes) return remove(name);
     worker_.run(
-        [path = path_, name, text = std::move(text)](const std::stop_token&) -> Result<void> {
+        [path = path_, name, text = std::move(text),
+         listed](const std::stop_token&) -> Result<void> {
             // What is not believed is not written to either: a link there would lead us, who remove
             // what is too much, into a folder of something else.
             const auto folder =
                 core::open_private_directory(path, core::Others::MayNothing, core::Make::Yes);
             if (!folder) return folder.error();
             const auto written = core::replace_file(path + "/" + name, text);
-            if (written) remove_oldest(path, kMostFiles);
+            if (!written) return written;
+            set_time(folder->get(), name, listed);
+            remove_oldest(path, kMostFiles);
             return written;
         },
         [this](const Result<void>& written) {
             if (!written && !std::exchange(told_, true))
-                core::log::warn("the tools of servers are not kept for the next start: " +
-                                written.error().message);
+                core::log::write(failures_, "what servers list is not kept for the next start: " +
+                                                written.error().message);
         });
+}
+
+void CatalogueFolder::touch(const std::string& name, catalogue::Time listed) {
+    worker_.run(
+        [path = path_, name, listed](const std::stop_token&) -> Result<void> {
+            const auto folder =
+                core::open_private_directory(path, core::Others::MayNothing, core::Make::No);
+            if (folder && folder->get() >= 0) set_time(folder->get(), name, listed);
+            return {};
+        },
+        [](const Result<void>&) {});
+}
+
+void CatalogueFolder::remove(const std::string& name) {
+    worker_.run(
+        [path = path_, name](const std::stop_token&) -> Result<void> {
+            const auto folder =
+                core::open_private_directory(path, core::Others::MayNothing, core::Make::No);
+            if (folder && folder->get() >= 0) ::unlinkat(folder->get(), name.c_str(), 0);
+            return {};
+        },
+        [](const Result<void>&) {});
 }
 
 }  // namespace patchbay::app

@@ -169,6 +169,25 @@ void DistantHost::connect(const std::vector<std::string>& servers, std::function
          [settled = std::move(settled)](const Result<connection::Reply>&) { settled(); });
 }
 
+// Of a host that has gone nobody has listed anything.
+std::vector<std::string> DistantHost::unknown(const std::vector<std::string>& servers) {
+    asked_for_.insert(servers.begin(), servers.end());
+    const auto told = ask("host/unknown", ",\"servers\":" + quoted_list(servers));
+    if (!told || !told->is_array()) return servers;
+    std::vector<std::string> ids;
+    for (const auto& each : told->get_array()) ids.emplace_back(core::text_of(each).value_or(""));
+    return ids;
+}
+
+void DistantHost::ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
+                                std::function<void()> settled) {
+    asked_for_.insert(servers.begin(), servers.end());
+    send("host/ask",
+         ",\"servers\":" + quoted_list(servers) +
+             ",\"anew\":" + (ask == service::Ask::Anew ? "true" : "false"),
+         [settled = std::move(settled)](const Result<connection::Reply>&) { settled(); });
+}
+
 Result<void> DistantHost::turn(const std::string& op, const std::string& server) {
     const auto done = ask(op, ",\"server\":" + protocol::quoted(server));
     return done ? Result<void>() : Result<void>(done.error());

@@ -1,7 +1,7 @@
 // The host that runs, asked over its socket (guest_operations.hpp).
 //
 // Owns:    the connection. Borrows the servers of this process, whose configuration is the same.
-// Threads: [loop]; statuses(), tools() and rule_warnings() wait for the answer, kAnswer at most.
+// Threads: [loop]; statuses(), unknown(), tools() and rule_warnings() wait for the answer, kAnswer at most.
 // Errors:  as AnyHost has them; what does not come in time is Unavailable, or nothing.
 // Limits:  a host that says nothing for two kLook has gone; what has a time-out is waited for kGrace longer
 //          than that, and what is cancelled for kGrace.
@@ -38,6 +38,9 @@ public:
 
     void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
     std::vector<connection::Status> statuses() override;
+    std::vector<std::string> unknown(const std::vector<std::string>& servers) override;
+    void ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
+                       std::function<void()> settled) override;
     service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait) override;
     void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                    std::function<void(Result<router::ListedTool>)> found) override;

@@ -39,6 +39,10 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
     const auto op = text_of(line.members, "op");
     if (op == "host/connect")
         connect(line, in_flight);
+    else if (op == "host/ask")
+        ask(line, in_flight);
+    else if (op == "host/unknown")
+        in_flight.succeed(line.id, unknown(line));
     else if (op == "host/find")
         find(line, in_flight);
     else if (op == "host/call")
@@ -78,6 +82,13 @@ void GuestOperations::connect(const BatchLine& line, BatchInFlight& in_flight) {
     servers_.connections().connect(caller_, servers, lifetime_.guard([&in_flight, id = line.id] {
         in_flight.succeed(id, "{}");
     }));
+}
+
+void GuestOperations::ask(const BatchLine& line, BatchInFlight& in_flight) {
+    const auto anew = core::flag_in(&line.members, "anew") == true;
+    service::ask_for_tools(
+        servers_, caller_, servers_in(line), anew ? service::Ask::Anew : service::Ask::IfStale,
+        lifetime_.guard([&in_flight, id = line.id] { in_flight.succeed(id, "{}"); }));
 }
 
 void GuestOperations::find(const BatchLine& line, BatchInFlight& in_flight) {
@@ -155,6 +166,11 @@ std::string GuestOperations::statuses() const {
     json::array list;
     for (const auto& status : servers_.statuses()) list.push_back(status_text(status));
     return json::serialize(list);
+}
+
+std::string GuestOperations::unknown(const BatchLine& line) const {
+    const auto ids = service::with_unknown_tools(servers_, caller_, servers_in(line));
+    return json::serialize(json::array(ids.begin(), ids.end()));
 }
 
 std::string GuestOperations::tools(const BatchLine& line) const {

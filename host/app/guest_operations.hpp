@@ -3,6 +3,8 @@
 // show the same; another version has others.
 //
 //   host/connect    servers                              {} when each is ready or has failed
+//   host/unknown    servers                              ids of those whose tools are not known
+//   host/ask        servers, anew                        {} when each has listed its tools or has failed
 //   host/statuses                                        status_text of each
 //   host/tools      servers, cut_short                   tools_text, as far as they are known by now
 //   host/find       name, timeout_ms                     tool_text of one
@@ -54,6 +56,7 @@ public:
 
 private:
     void connect(const BatchLine& line, BatchInFlight& in_flight);
+    void ask(const BatchLine& line, BatchInFlight& in_flight);
     void find(const BatchLine& line, BatchInFlight& in_flight);
     void call(const BatchLine& line, BatchInFlight& in_flight);
     void list_things(const BatchLine& line, BatchInFlight& in_flight);
@@ -61,6 +64,7 @@ private:
     void move(const BatchLine& line, BatchInFlight& in_flight);
     Result<void> restart(const std::string& server);
     std::string statuses() const;
+    std::string unknown(const BatchLine& line) const;
     std::string tools(const BatchLine& line) const;
     std::string rules(const BatchLine& line) const;
 

@@ -1,6 +1,7 @@
 #include "app/host.hpp"
 
 #include "app/catalogue_folder.hpp"
+#include "app/drift_log.hpp"
 #include "app/era_file.hpp"
 #include "app/http_terms.hpp"
 #include "app/plugin_settings.hpp"
@@ -140,6 +141,10 @@ struct Host::Impl final : connection::ServerEvents {
         connections->apply(registry::specs_of(config));
         router.emplace(callers, *connections, *policy, catalogue, observer);
         servers.emplace(config, *connections, *router);
+        if (!options.state_directory.empty())
+            lists.emplace(loop, catalogue, options.state_directory + "/catalogue",
+                          options.long_lived ? core::log::Level::Warn : core::log::Level::Debug);
+        catalogue.watch(drifts);
     }
 
     // Which plugins there are is known only after the first reading: what they bring, and what was
@@ -169,6 +174,14 @@ struct Host::Impl final : connection::ServerEvents {
         return *snapshots;
     }
 
+    void recall(const std::vector<std::string>& ids) {
+        if (!lists) return;
+        std::vector<registry::ServerSpec> specs;
+        for (const auto& id : ids.empty() ? connections->ids() : ids)
+            if (const auto found = connections->find(id)) specs.push_back(found->get().spec());
+        lists->recall(specs, loaded.config.limits);
+    }
+
     void on_output(const std::string& server, bool stray, std::string_view line) override {
         logs->add(server, stray, line);
     }
@@ -176,6 +189,8 @@ struct Host::Impl final : connection::ServerEvents {
         if (state == connection::State::Connecting)
             for (const auto& each : loaded.config.servers)
                 if (each.id == server) logs->begin(server, config::to_string(each.place));
+        // Before it lists anything: what is different then is told.
+        if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
     }
     // They are in the catalogue.
@@ -183,7 +198,16 @@ struct Host::Impl final : connection::ServerEvents {
         if (!observer) return;
         const auto found = catalogue.listings().find(server);
         if (found == catalogue.listings().end()) return;
-        observer->on_list_changed({server, "tools", found->second->tools.size(), {}, {}, {}});
+        core::ListChange change{server, "tools", found->second->tools.size(), {}, {}, {}};
+        const auto* standing = catalogue.standing(server);
+        for (const auto& drift : catalogue.drifts(server)) {
+            const bool just_now = standing && drift.now == standing->listed;
+            if (drift.list != catalogue::List::Tools || !just_now) continue;
+            change.added = drift.added;
+            change.removed = drift.removed;
+            for (const auto& each : drift.changed) change.changed.push_back(each.name);
+        }
+        observer->on_list_changed(change);
     }
     void tell_move(const registry::Plan& plan, std::string_view cause) {
         if (!observer) return;
@@ -218,6 +242,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue;
+    DriftLog drifts{loop};
     std::optional<connection::ConnectionPool> connections;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
@@ -288,6 +313,7 @@ Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wan
                                    std::string_view cause) {
     auto plan = impl_->running().apply(std::move(wanted));
     if (plan) impl_->tell_move(*plan, cause);
+    if (plan && impl_->options.long_lived) recall_lists();
     return plan;
 }
 
@@ -317,11 +343,8 @@ connection::ConnectionPool& Host::connections() {
 catalogue::Catalogue& Host::catalogue() {
     return impl_->catalogue;
 }
-void Host::recall_lists() {
-    const auto& directory = impl_->options.state_directory;
-    if (directory.empty() || impl_->lists) return;
-    impl_->lists.emplace(impl_->loop, impl_->catalogue, directory + "/catalogue");
-    impl_->lists->recall(registry::specs_of(config()), config().limits);
+void Host::recall_lists(const std::vector<std::string>& servers) {
+    impl_->recall(servers);
 }
 router::Router& Host::router() {
     return *impl_->router;

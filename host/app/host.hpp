@@ -81,9 +81,10 @@ public:
     connection::ConnectionPool& connections();
     router::Router& router();
     catalogue::Catalogue& catalogue();
-    // What servers listed for an earlier host is in the catalogue from now on, until they list
-    // something else; and what they list for this one is kept for the next. Reads files.
-    void recall_lists();
+    // What these servers, all when empty, listed for an earlier host is in the catalogue from now on, until they
+    // list something else. Of a server that starts it is in any case, and what it lists for this one is kept for
+    // the next. Reads files.
+    void recall_lists(const std::vector<std::string>& servers = {});
 
     // What operations stand on: statuses, and why there is no server of a name.
     const service::Servers& servers() const;

@@ -10,6 +10,15 @@ void OwnHost::connect(const std::vector<std::string>& servers, std::function<voi
     servers_.connections().connect(caller_, servers, std::move(settled));
 }
 
+std::vector<std::string> OwnHost::unknown(const std::vector<std::string>& servers) {
+    return service::with_unknown_tools(servers_, caller_, servers);
+}
+
+void OwnHost::ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
+                            std::function<void()> settled) {
+    service::ask_for_tools(servers_, caller_, servers, ask, std::move(settled));
+}
+
 service::ToolList OwnHost::tools(const std::vector<std::string>& servers, service::Wait wait) {
     return service::tools_listed(servers_, caller_, servers, wait);
 }

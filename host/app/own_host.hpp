@@ -15,6 +15,9 @@ public:
 
     void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
     std::vector<connection::Status> statuses() override { return servers_.statuses(); }
+    std::vector<std::string> unknown(const std::vector<std::string>& servers) override;
+    void ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
+                       std::function<void()> settled) override;
     service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait) override;
     void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                    std::function<void(Result<router::ListedTool>)> found) override;

@@ -12,7 +12,8 @@ namespace {
 policy::KnownTools listed_now(const catalogue::Catalogue& catalogue) {
     policy::KnownTools known;
     for (const auto& [id, listing] : catalogue.listings()) {
-        if (!listing->whole || listing->recalled) continue;
+        const auto* standing = catalogue.standing(id);
+        if (!listing->whole || !standing || standing->recalled) continue;
         auto& names = known[id];
         for (const auto& tool : listing->tools) names.push_back(tool.name);
     }

@@ -14,7 +14,7 @@ std::vector<config::Diagnostic> rule_warnings(const service::Servers& servers,
 
 std::vector<config::Diagnostic> rule_warnings(const service::Servers& servers,
                                               const std::vector<std::string>& ids) {
-    auto known = service::listed_tools(servers.connections());
+    auto known = service::known_tools(servers.connections(), servers.router().catalogue());
     std::erase_if(known, [&](const auto& each) {
         return std::find(ids.begin(), ids.end(), each.first) == ids.end();
     });

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -35,6 +36,22 @@ void say_waiting_for(const Session& session, const std::vector<std::string>& sil
         " ...");
 }
 
+struct Count {
+    std::size_t asked, known = 0;
+};
+
+void bring(Session& session, const std::vector<std::string>& servers, Count count,
+           const std::function<void(std::function<void()> settled)>& begin,
+           const Meanwhile& meanwhile) {
+    // Told at the latest when the servers are closed, which is after this has returned.
+    const auto settled = std::make_shared<bool>(false);
+    begin([settled] { *settled = true; });
+    wait_for(session,
+             {count.asked, [&] { return silent_of(session, servers); },
+              [&] { return *settled || session.was_interrupted(); }, [] {}, count.known},
+             meanwhile);
+}
+
 }  // namespace
 
 bool wait_for(Session& session, const std::string& server, const std::function<bool()>& done) {
@@ -53,7 +70,7 @@ void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& mean
     auto& loop = session.host().loop();
     // Two looks that find as many silent ones are the patience.
     core::Loop::TimerId next = 0;
-    std::size_t seen = count, told = count;
+    std::size_t seen = count + servers.known, told = seen;
     const std::function<void()> look = [&] {
         const auto silent = servers.silent();
         if (silent.size() == seen && seen != told && !silent.empty()) {
@@ -65,7 +82,7 @@ void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& mean
         seen = silent.size();
         next = loop.after(kPatience, look);
     };
-    if (meanwhile.show && count > 1)
+    if (meanwhile.show && count + servers.known > 1)
         next = loop.after(kPatience, look);
     else
         next = loop.after(kPatienceWithOne, [&] {
@@ -81,13 +98,18 @@ void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& mean
 void connect(Session& session, const std::vector<std::string>& servers,
              const Meanwhile& meanwhile) {
     const auto all = session.host().connections().ids().size();
-    // Told at the latest when the servers are closed, which is after this has returned.
-    const auto settled = std::make_shared<bool>(false);
-    session.asked().connect(servers, [settled] { *settled = true; });
-    wait_for(session,
-             {servers.empty() ? all : servers.size(), [&] { return silent_of(session, servers); },
-              [&] { return *settled || session.was_interrupted(); }, [] {}},
-             meanwhile);
+    bring(
+        session, servers, {servers.empty() ? all : servers.size()},
+        [&](auto settled) { session.asked().connect(servers, std::move(settled)); }, meanwhile);
+}
+
+void ask_for_tools(Session& session, const std::vector<std::string>& servers, service::Ask ask,
+                   std::size_t known, const Meanwhile& meanwhile) {
+    if (servers.empty()) return tell_rules_without_tools(session);
+    bring(
+        session, servers, {servers.size(), known},
+        [&](auto settled) { session.asked().ask_for_tools(servers, ask, std::move(settled)); },
+        meanwhile);
 }
 
 void tell_rules_without_tools(const Session& session) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/session.hpp"
+#include "service/tools.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -32,6 +33,7 @@ struct OnTheirWay {
     std::function<std::vector<std::string>()> silent;  // of which nothing is known yet
     std::function<bool()> done;
     std::function<void()> interrupted;
+    std::size_t known = 0;  // others that the same question is about, and nobody waits for
 };
 
 void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& meanwhile = {});
@@ -41,6 +43,10 @@ bool wait_for(Session& session, const std::string& server, const std::function<b
 // worth telling.
 void connect(Session& session, const std::vector<std::string>& servers,
              const Meanwhile& meanwhile = {});
+// The same of what tools they have, which are asked anew or only where that is not known; of as many others it is
+// `known` without that.
+void ask_for_tools(Session& session, const std::vector<std::string>& servers, service::Ask ask,
+                   std::size_t known, const Meanwhile& meanwhile = {});
 // Rules that match no tool of the servers that have listed theirs by now.
 void tell_rules_without_tools(const Session& session);
 

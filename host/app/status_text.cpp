@@ -93,12 +93,56 @@ std::int64_t seconds_of(std::chrono::system_clock::time_point when) {
     return std::chrono::system_clock::to_time_t(when);
 }
 
+std::chrono::system_clock::time_point time_in(const json::object& object, const char* key) {
+    const auto seconds = core::integer_in(&object, key).value_or(0);
+    return std::chrono::system_clock::from_time_t(std::clamp<std::int64_t>(seconds, 0, kLatest));
+}
+
 std::optional<service::ServerError> server_error(const json::value& text) {
     const auto* told = text.if_object();
     if (!told) return {};
     const auto code = error_code_from(text_in(*told, "kind"));
     if (!code) return {};
     return service::ServerError{text_in(*told, "server"), {*code, text_in(*told, "message")}};
+}
+
+json::object drift_text(const catalogue::Drift& drift) {
+    json::array changed;
+    for (const auto& each : drift.changed)
+        changed.push_back({{"name", each.name}, {"members", list(each.members)}});
+    return {{"server", drift.server},
+            {"list", catalogue::name_of(drift.list)},
+            {"before", seconds_of(drift.before)},
+            {"now", seconds_of(drift.now)},
+            {"of_earlier_host", drift.of_earlier_host},
+            {"instructions", drift.instructions},
+            {"added", list(drift.added)},
+            {"removed", list(drift.removed)},
+            {"changed", std::move(changed)},
+            {"more_added", drift.more_added},
+            {"more_removed", drift.more_removed},
+            {"more_changed", drift.more_changed}};
+}
+
+catalogue::Drift drift_in(const json::object& told) {
+    catalogue::Drift drift;
+    drift.server = text_in(told, "server");
+    for (const auto each : catalogue::kLists)
+        if (text_in(told, "list") == catalogue::name_of(each)) drift.list = each;
+    drift.before = time_in(told, "before");
+    drift.now = time_in(told, "now");
+    drift.of_earlier_host = core::flag_in(&told, "of_earlier_host") == true;
+    drift.instructions = core::flag_in(&told, "instructions") == true;
+    drift.added = texts_in(told, "added");
+    drift.removed = texts_in(told, "removed");
+    if (const auto* changed = core::array_in(&told, "changed"))
+        for (const auto& each : *changed)
+            if (const auto* one = each.if_object())
+                drift.changed.push_back({text_in(*one, "name"), texts_in(*one, "members")});
+    drift.more_added = number_in<std::size_t>(told, "more_added");
+    drift.more_removed = number_in<std::size_t>(told, "more_removed");
+    drift.more_changed = number_in<std::size_t>(told, "more_changed");
+    return drift;
 }
 
 }  // namespace
@@ -128,6 +172,8 @@ json::object status_text(const Status& status) {
                       {"notes", list(status.notes)}};
     if (status.last_connected) text["last_connected"] = seconds_of(*status.last_connected);
     if (status.tools) text["tools"] = *status.tools;
+    auto& drifts = text["drifts"].emplace_array();
+    for (const auto& drift : status.drifts) drifts.push_back(drift_text(drift));
     auto& connections = text["connections"].emplace_array();
     for (const auto& one : status.connections)
         connections.push_back({{"use", one.use},
@@ -167,6 +213,9 @@ Result<Status> parse_status(const json::value& text) {
         status.last_connected = std::chrono::system_clock::from_time_t(*when);
     if (const auto tools = core::integer_in(told, "tools"))
         status.tools = static_cast<std::size_t>(*tools);
+    if (const auto* drifts = core::array_in(told, "drifts"))
+        for (const auto& each : *drifts)
+            if (const auto* one = each.if_object()) status.drifts.push_back(drift_in(*one));
     if (const auto* connections = core::array_in(told, "connections"))
         for (const auto& each : *connections) {
             const auto* one = each.if_object();
@@ -225,7 +274,13 @@ std::vector<service::ServerError> errors_in(const json::array& list) {
 json::object tools_text(const service::ToolList& list) {
     json::array tools;
     for (const auto& tool : list.tools) tools.push_back(tool_text(tool));
+    json::array heard;
+    for (const auto& each : list.heard)
+        heard.push_back({{"server", each.server},
+                         {"listed", seconds_of(each.standing.listed)},
+                         {"recalled", each.standing.recalled}});
     return {{"tools", std::move(tools)},
+            {"heard", std::move(heard)},
             {"errors", errors_text(list.errors)},
             {"answered", list.answered}};
 }
@@ -242,6 +297,12 @@ Result<service::ToolList> parse_tools(const json::value& text, ToolDefinitions& 
         list.tools.push_back(std::move(*tool));
     }
     list.errors = errors_in(*errors);
+    if (const auto* heard = core::array_in(told, "heard"))
+        for (const auto& each : *heard)
+            if (const auto* one = each.if_object())
+                list.heard.push_back(
+                    {text_in(*one, "server"),
+                     {time_in(*one, "listed"), core::flag_in(one, "recalled") == true}});
     list.answered = core::flag_in(told, "answered") == true;
     return list;
 }

@@ -108,6 +108,11 @@ void print_detail(const Session& session, const Status& status) {
     if (status.last_connected) row("last connected", service::time_of(*status.last_connected));
     row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
+    for (const auto& drift : status.drifts)
+        row("changed",
+            std::string(catalogue::name_of(drift.list)) + " since " +
+                service::time_of(drift.before) + ": " + catalogue::summary(drift),
+            "yellow");
     for (const auto& note : status.notes) row("note", note);
     for (const auto& one : status.connections) {
         const auto pid = one.facts.find("pid");

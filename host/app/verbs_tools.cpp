@@ -119,15 +119,29 @@ void print_tool(const router::ListedTool& tool) {
     print_table(rows);
 }
 
-void print_tools(const std::vector<router::ListedTool>& tools, const core::Limits& limits,
+// When its server said so; nothing: it has not, and there is no such tool then.
+const catalogue::Standing* standing_of(const router::ListedTool& tool,
+                                       const std::vector<service::Heard>& heard) {
+    const auto found = std::find_if(heard.begin(), heard.end(),
+                                    [&](const auto& each) { return each.server == tool.server; });
+    return found == heard.end() ? nullptr : &found->standing;
+}
+
+void print_tools(const std::vector<router::ListedTool>& tools,
+                 const std::vector<service::Heard>& heard, const core::Limits& limits,
                  const GlobalOptions& global, bool schema) {
     const bool as_json = global.json;
     json::array list;
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : tools) {
         if (as_json) {
-            list.push_back(service::to_json(
-                tool, limits, schema ? service::Schemas::Shown : service::Schemas::LeftOut));
+            auto shown = service::to_json(
+                tool, limits, schema ? service::Schemas::Shown : service::Schemas::LeftOut);
+            if (const auto* standing = standing_of(tool, heard)) {
+                shown["listed_at"] = service::time_of(standing->listed);
+                shown["kept"] = standing->recalled;
+            }
+            list.push_back(std::move(shown));
             continue;
         }
         // Denied is not hidden: who wonders why a call is refused finds the tool here.
@@ -184,8 +198,32 @@ int end_of_list(const Session& session, const service::ToolList& listed,
     return listed.errors.empty() ? kOk : kFailure;
 }
 
-int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
-               bool schema) {
+// Whoever lists tools, and may wonder of when that is.
+void tell_when_listed(const std::vector<service::Heard>& heard, const GlobalOptions& global) {
+    std::vector<std::string> told;
+    for (const auto& each : heard)
+        if (each.standing.recalled)
+            told.push_back(each.server + " (" + service::time_of(each.standing.listed) + ")");
+    if (global.verbose && !told.empty())
+        say("as listed before, and not asked now: " + core::join(told, ", ") +
+            "; --refresh asks the servers");
+}
+
+std::string refresh_hint(const std::vector<service::Heard>& heard) {
+    const bool recalled = std::any_of(heard.begin(), heard.end(),
+                                      [](const auto& each) { return each.standing.recalled; });
+    return recalled ? "; --refresh asks the servers what they have now" : "";
+}
+
+struct ToolsOptions {
+    std::string pattern, server;
+    bool schema = false, refresh = false;
+};
+
+int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
+    const auto& pattern = wanted.pattern;
+    const auto& server = wanted.server;
+    const bool schema = wanted.schema;
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
@@ -198,15 +236,23 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (!session.servers().has(server)) return session.report_no_server(server);
     if (!pattern.empty() && meant.empty())
         return session.report_missing(service::no_server_for(session.servers(), pattern));
-    if (auto line = look_for_host(session, Guest::Person))
-        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+    auto line = look_for_host(session, Guest::Person);
+    const bool distant = line != nullptr;
+    if (distant) session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
     const auto servers = server.empty()
                              ? service::servers_meant(pattern, session.host().connections().ids())
                              : std::vector<std::string>{server};
+    // What was listed before is known without its server.
+    if (!distant && !servers.empty()) session.host().recall_lists(servers);
+    const auto asked = wanted.refresh ? servers : session.asked().unknown(servers);
+    const auto ask = wanted.refresh ? service::Ask::Anew : service::Ask::IfStale;
+    const auto known = servers.size() - asked.size();
     const auto& limits = session.host().config().limits;
     std::set<std::string> shown;  // while others were silent
+    std::vector<service::Heard> heard;
     const auto fitting = [&](service::Wait wait) {
         auto list = session.asked().tools(servers, wait);
+        heard = list.heard;
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,
                                           service::description_of(tool, limits));
@@ -220,13 +266,13 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto print_new = [&](std::vector<router::ListedTool> tools) {
         std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
         for (const auto& tool : tools) shown.insert(tool.public_name);
-        print_tools(tools, limits, global, schema);
+        print_tools(tools, heard, limits, global, schema);
     };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
             return session.report_no_server(meant.front());
     } else if (global.json) {
-        connect(session, servers);  // one document
+        ask_for_tools(session, asked, ask, known);  // one document
     } else {
         bool found = false;
         const auto show = [&] {
@@ -236,9 +282,10 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             print_new(std::move(so_far.tools));
             static_cast<void>(stdout_error());  // whoever reads has it now
         };
-        connect(session, servers, {show, [&] { return found; }});
+        ask_for_tools(session, asked, ask, known, {show, [&] { return found; }});
     }
     const auto listed = fitting(session.waited());
+    tell_when_listed(heard, global);
     const auto named = named_in(listed);
     if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
     // What is there is listed though another server is not: that one is named on stderr, and the
@@ -251,8 +298,9 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             names.push_back(tool.public_name);
         const bool whole = pattern.find_first_of("*?") == std::string::npos;
         const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();
-        return session.report({ErrorCode::NotFound,
-                               "no tool matches \"" + core::printable(pattern, 80) + "\"" + hint});
+        return session.report({ErrorCode::NotFound, "no tool matches \"" +
+                                                        core::printable(pattern, 80) + "\"" + hint +
+                                                        refresh_hint(heard)});
     }
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
@@ -303,8 +351,11 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.troubles().tell_those_of(protocol::servers_for(call.name, all_servers(session)));
+    const auto owners = protocol::servers_for(call.name, session.host().connections().ids());
     if (auto line = look_for_host(session, Guest::Person))
         session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+    else if (owners.size() > 1)
+        session.host().recall_lists(owners);  // so that only the one that has it is started
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
         return session.report(*denied);
     if (!given) return session.report(given.error());
@@ -313,7 +364,6 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     if (timeout.count() > 0) session.set_due(begun + timeout);
-    const auto owners = protocol::servers_for(call.name, session.host().connections().ids());
     const auto find = [&] {
         tool.reset();
         session.asked().find_tool(call.name, timeout,
@@ -359,8 +409,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
 
 void add_tool_verbs(CLI::App& app, Choice& choice) {
     struct Words {
-        std::string pattern, server;
-        bool schema = false;
+        ToolsOptions list;
         CallOptions call;
     };
     const auto words = std::make_shared<Words>();
@@ -368,16 +417,20 @@ void add_tool_verbs(CLI::App& app, Choice& choice) {
         app, "tools", "List tools by their public names",
         "  patchbay tools\n  patchbay tools mcp__git__log    one tool and its arguments\n  "
         "patchbay "
-        "tools 'mcp__git*' --schema\n  patchbay tools read --server files --json\nTools that a "
-        "rule denies are marked (denied). Exit code 6: no tool matches PATTERN.");
+        "tools 'mcp__git*' --schema\n  patchbay tools read --server files --json\n"
+        "What a server listed before is shown without starting it (-v tells of when that is); a "
+        "server of which "
+        "nothing is\nknown is asked. Tools that a rule denies are marked (denied). Exit code 6: no "
+        "tool matches "
+        "PATTERN.");
     tools.add_option(
-        "PATTERN", words->pattern,
+        "PATTERN", words->list.pattern,
         "Part of a name or description, or a whole name with * and ?; in any case of letters");
-    take_server(tools, words->server);
-    tools.add_flag("--schema", words->schema, "With input schemas");
-    choice.on(tools, [words](const auto& global) {
-        return tools_verb(global, words->pattern, words->server, words->schema);
-    });
+    take_server(tools, words->list.server);
+    tools.add_flag("--schema", words->list.schema, "With input schemas");
+    tools.add_flag("--refresh", words->list.refresh,
+                   "Ask the servers, also those that have listed their tools before");
+    choice.on(tools, [words](const auto& global) { return tools_verb(global, words->list); });
     auto& calls = add_verb(
         app, "call", "Call one tool",
         "  patchbay call mcp__files__read_text_file path=README.md head=10\n  patchbay call "

@@ -13,17 +13,30 @@ bool says_the_same(const Listing& a, const Listing& b) {
 
 }  // namespace
 
-void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing> listing) {
+void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing> listing,
+                        Time listed) {
     auto& place = listings_[server];
-    const bool says_more = place && !listing->whole && place->definition == listing->definition &&
+    const bool same_definition = place && place->definition == listing->definition;
+    const bool says_more = same_definition && !listing->whole &&
                            (place->whole || place->tools.size() > listing->tools.size());
-    if (says_more || (place && says_the_same(*place, *listing))) return;
-    place = std::move(listing);
+    if (says_more) return;
+    const auto before = std::exchange(standings_[server], {listed});
+    if (place && says_the_same(*place, *listing)) {
+        if (before.recalled) tell();
+        return;
+    }
+    const auto known = std::exchange(place, std::move(listing));
+    const auto now = place;  // whoever is told may forget it
     changed();
+    if (same_definition && known->whole && now->whole)
+        tell(server, drift_of(*known, *now), before, listed);
 }
 
-void Catalogue::recall(const std::string& server, std::shared_ptr<const Listing> listing) {
-    if (listings_.try_emplace(server, std::move(listing)).second) changed();
+void Catalogue::recall(const std::string& server, std::shared_ptr<const Listing> listing,
+                       Time listed) {
+    if (!listings_.try_emplace(server, std::move(listing)).second) return;
+    standings_[server] = {listed, true};
+    changed();
 }
 
 void Catalogue::redefine(std::string_view server, std::string_view definition) {
@@ -32,15 +45,46 @@ void Catalogue::redefine(std::string_view server, std::string_view definition) {
 }
 
 void Catalogue::forget(std::string_view server) {
+    if (const auto drift = drifts_.find(server); drift != drifts_.end()) drifts_.erase(drift);
+    if (const auto standing = standings_.find(server); standing != standings_.end())
+        standings_.erase(standing);
     const auto found = listings_.find(server);
     if (found == listings_.end()) return;
     listings_.erase(found);
     changed();
 }
 
+const Standing* Catalogue::standing(std::string_view server) const {
+    const auto found = standings_.find(server);
+    return found == standings_.end() ? nullptr : &found->second;
+}
+
+std::vector<Drift> Catalogue::drifts(std::string_view server) const {
+    std::vector<Drift> all;
+    const auto found = drifts_.find(server);
+    if (found == drifts_.end()) return all;
+    for (const auto& [list, drift] : found->second) all.push_back(drift);
+    return all;
+}
+
 void Catalogue::changed() {
     ++version_;
+    tell();
+}
+
+void Catalogue::tell() {
     for (auto* watcher : watchers_) watcher->on_published();
+}
+
+void Catalogue::tell(const std::string& server, std::optional<Drift> drift, const Standing& before,
+                     Time now) {
+    if (!drift) return;
+    drift->server = server;
+    drift->before = before.listed;
+    drift->now = now;
+    drift->of_earlier_host = before.recalled;
+    drifts_[server].insert_or_assign(drift->list, *drift);
+    for (auto* watcher : drift_watchers_) watcher->on_drift(*drift);
 }
 
 }  // namespace patchbay::catalogue

@@ -53,7 +53,7 @@ Result<Listing> from_text(std::string_view text, const std::string& definition,
     const Error none{ErrorCode::Invalid, "this is no list of tools"};
     const auto envelope = protocol::parse_envelope(text, limits.json_depth);
     if (!envelope || envelope->kind != protocol::MessageKind::Result) return none;
-    Listing listing{{}, {}, true, {}, true};
+    Listing listing;
     std::map<std::string, std::string> faults;
     for (const auto& [key, value] : protocol::members_in(envelope->result)) {
         if (key == "definition") listing.definition = text_of(value);

@@ -180,6 +180,12 @@ void Connection::close_when_idle(std::function<void()> closed) {
     impl_->close_when_idle(std::move(closed));
 }
 
+void Connection::read_tools_again(std::function<void(Result<void>)> fresh) {
+    const bool lists = session() && session()->can("tools");
+    if (!impl_->course.supervisor().is_ready() || !lists) return refresh_tools(std::move(fresh));
+    impl_->dialogue.tools.read_again(std::move(fresh));
+}
+
 void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
     auto& impl = *impl_;
     const auto outcome = [this] {

@@ -69,6 +69,8 @@ public:
     // Calls back when tools() is fresh: at once, or after tools/list went through again; with
     // tools_error() when it may lack some.
     void refresh_tools(std::function<void(Result<void>)> fresh);
+    // The same of a list that begins from now on, though tools() may be fresh.
+    void read_tools_again(std::function<void(Result<void>)> fresh);
     // It is ready, and whoever lists its tools now does well to refresh them first.
     bool tools_due() const;
     // Why tools() may lack some: the last tools/list failed, or broke off. Null: it is whole.

@@ -3,6 +3,7 @@
 // Threads: [value].
 #pragma once
 
+#include "catalogue/drift.hpp"
 #include "config/config.hpp"
 #include "core/result.hpp"
 
@@ -56,6 +57,8 @@ struct Status {
     std::size_t pending = 0;
     std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
+    // What it lists otherwise than it did, of each list the last time that it did.
+    std::vector<catalogue::Drift> drifts;
     std::vector<std::string> notes;  // tools left out or mended, and why
     // Where there are several: each of them. What stands above is then that of the best, and the
     // counts are those of all.

@@ -31,6 +31,10 @@ void ToolList::begin_session(Offered offered, std::string instructions) {
     instructions_ = std::move(instructions);
     if (offered == Offered::Tools) return start();
     error_.reset();
+    // None is a list as well: it is known that nobody need be asked.
+    listed_ = std::make_shared<const catalogue::Listing>(
+        catalogue::Listing{definition_, {}, true, instructions_});
+    owner_.on_listed(listed_);
 }
 
 void ToolList::end_session() {

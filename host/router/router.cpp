@@ -34,12 +34,13 @@ struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
 
     Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& judge,
-         const catalogue::Catalogue& catalogue, core::Observer* observer)
-        : callers(all),
+         const catalogue::Catalogue& listed, core::Observer* observer)
+        : catalogue(listed),
+          callers(all),
           pool(leases),
           policy(judge),
           rules(judge),
-          finder(leases, judge, catalogue),
+          finder(all, leases, judge, listed),
           definitions(leases, finder),
           flights(leases, observer) {
         callers.watch_first(*this);
@@ -340,6 +341,7 @@ struct Router::Impl final : connection::CallersWatcher {
         });
     }
 
+    const catalogue::Catalogue& catalogue;
     connection::Callers& callers;
     connection::ConnectionPool& pool;
     const policy::Policy& policy;
@@ -446,6 +448,10 @@ void Router::cancel(CallId id, const std::string& reason) {
 std::shared_ptr<void> Router::list_all(Caller& caller, ServerRequest asked,
                                        std::function<void(Result<ListedItems>)> listed) {
     return read_all_pages(*this, caller, impl_->pool.limits(), std::move(asked), std::move(listed));
+}
+
+const catalogue::Catalogue& Router::catalogue() const {
+    return impl_->catalogue;
 }
 
 std::vector<ListedTool> Router::tools(const Caller& caller) {

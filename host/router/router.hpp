@@ -105,6 +105,8 @@ public:
     [[nodiscard]] std::shared_ptr<void> list_all(connection::Caller& caller, ServerRequest asked,
                                                  std::function<void(Result<ListedItems>)> listed);
 
+    // What it knows tools by.
+    const catalogue::Catalogue& catalogue() const;
     // What servers have listed, in stable order; what is hidden from that caller left out.
     std::vector<ListedTool> tools(const connection::Caller& caller);
     // One of these, by its public name; null: nobody has told of it by now.

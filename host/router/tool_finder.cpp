@@ -30,6 +30,21 @@ void ToolFinder::locate(const connection::Caller& caller, const std::string& nam
                              core::did_you_mean(name, names_or_prefixes());
         return located(Error{ErrorCode::NotFound, std::move(message)});
     }
+    // Where it is known whose it is nobody else is brought up, unless that one does not list it any more.
+    const auto* known = servers.size() > 1 ? index_.find(name) : nullptr;
+    if (!known) return search(caller, name, servers, std::move(located));
+    search(caller, name, {known->server},
+           [this, watch = alive_, number = caller.number(), name, servers,
+            located = std::move(located)](Result<const Entry*> found) {
+               const auto* asker = *watch ? callers_.find(number) : nullptr;
+               const bool missing = !found && found.error().code == ErrorCode::NotFound;
+               if (!missing || !asker) return located(std::move(found));
+               search(*asker, name, servers, located);
+           });
+}
+
+void ToolFinder::search(const connection::Caller& caller, const std::string& name,
+                        const std::vector<std::string>& servers, Located located) {
     // A name that was shortened may be any one's of these: which, is known when all have told.
     struct Search {
         std::size_t missing;

@@ -24,9 +24,9 @@ public:
     // Good within the call.
     using Located = std::function<void(Result<const Entry*>)>;
 
-    ToolFinder(connection::ConnectionPool& pool, const policy::Policy& policy,
-               const catalogue::Catalogue& catalogue)
-        : pool_(pool), policy_(policy), index_(catalogue, pool) {}
+    ToolFinder(const connection::Callers& callers, connection::ConnectionPool& pool,
+               const policy::Policy& policy, const catalogue::Catalogue& catalogue)
+        : callers_(callers), pool_(pool), policy_(policy), index_(catalogue, pool) {}
     ~ToolFinder() { *alive_ = false; }
     ToolFinder(const ToolFinder&) = delete;
 
@@ -34,7 +34,7 @@ public:
     policy::Question question_about(const Entry& entry, core::Trust trust) const;
 
     // Brings up whoever may own `name` for that caller, who is shown it if it is there, then says
-    // where it is.
+    // where it is. Who is known to own it is the only one, as long as it lists it.
     void locate(const connection::Caller& caller, const std::string& name, Located located);
     // The same, for a person to see, and only for as long as `timeout`; 0: as long as it takes.
     void find(const connection::Caller& caller, const std::string& name,
@@ -54,10 +54,14 @@ public:
                       const std::string& name, const std::vector<std::string>& servers);
 
 private:
+    // Brings up these, one at least.
+    void search(const connection::Caller& caller, const std::string& name,
+                const std::vector<std::string>& servers, Located located);
     policy::Verdict judge(const Entry& entry, core::Trust trust) const;
     std::vector<std::string> listed_names(const connection::Sight* sight);
     std::vector<std::string> names_or_prefixes();
 
+    const connection::Callers& callers_;
     connection::ConnectionPool& pool_;
     const policy::Policy& policy_;
     ToolIndex index_;

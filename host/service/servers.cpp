@@ -26,6 +26,18 @@ policy::KnownTools listed_tools(connection::ConnectionPool& pool) {
     return known;
 }
 
+policy::KnownTools known_tools(connection::ConnectionPool& pool,
+                               const catalogue::Catalogue& catalogue) {
+    auto known = listed_tools(pool);
+    for (const auto& [id, listing] : catalogue.listings()) {
+        if (!listing->whole || !pool.find(id)) continue;
+        const auto [place, unknown] = known.try_emplace(id);
+        if (!unknown) continue;
+        for (const auto& tool : listing->tools) place->second.push_back(tool.name);
+    }
+    return known;
+}
+
 std::string passed_over(const config::Config& config) {
     std::string told =
         config.closed_by.empty() ? "" : "; " + config.closed_by + ", so no other file counts";
@@ -42,11 +54,13 @@ std::optional<Error> called_otherwise(const config::Config& config, const std::s
 }
 
 std::vector<connection::Status> Servers::statuses() const {
-    return statuses_of_all(connections_.statuses(), router_.tool_counts(), config_);
+    auto connected = connections_.statuses();
+    for (auto& status : connected) status.drifts = router_.catalogue().drifts(status.id);
+    return statuses_of_all(std::move(connected), router_.tool_counts(), config_);
 }
 
 std::vector<config::Diagnostic> Servers::rule_warnings() const {
-    return policy::unmatched_rules(config_, listed_tools(connections_));
+    return policy::unmatched_rules(config_, known_tools(connections_, router_.catalogue()));
 }
 
 bool Servers::has(std::string_view server) const {

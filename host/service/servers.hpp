@@ -19,6 +19,9 @@ namespace patchbay::service {
 
 // Raw names of the tools of those servers whose list is known and whole.
 policy::KnownTools listed_tools(connection::ConnectionPool& pool);
+// Those, and of servers that have listed nothing by now what an earlier host was told.
+policy::KnownTools known_tools(connection::ConnectionPool& pool,
+                               const catalogue::Catalogue& catalogue);
 
 // Behind what was not found: `; FILE is exclusive, so no other file counts`, `; FILE: not read, since
 // ...`, or nothing.

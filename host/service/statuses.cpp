@@ -107,6 +107,25 @@ std::string time_of(std::chrono::system_clock::time_point when) {
     return text;
 }
 
+json::object to_json(const catalogue::Drift& drift) {
+    json::array changed;
+    for (const auto& each : drift.changed)
+        changed.push_back({{"name", each.name},
+                           {"members", json::array(each.members.begin(), each.members.end())}});
+    json::object object{{"server", drift.server},
+                        {"list", catalogue::name_of(drift.list)},
+                        {"before_at", time_of(drift.before)},
+                        {"now_at", time_of(drift.now)},
+                        {"of_earlier_host", drift.of_earlier_host},
+                        {"added", json::array(drift.added.begin(), drift.added.end())},
+                        {"removed", json::array(drift.removed.begin(), drift.removed.end())},
+                        {"changed", std::move(changed)}};
+    if (drift.instructions) object["instructions"] = true;
+    if (const auto more = drift.more_added + drift.more_removed + drift.more_changed; more > 0)
+        object["not_named"] = more;
+    return object;
+}
+
 json::object to_json(const Status& status, Wait wait) {
     json::object object{{"id", status.id},
                         {"transport", status.transport},
@@ -131,6 +150,10 @@ json::object to_json(const Status& status, Wait wait) {
     if (!status.notes.empty())
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
     for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
+    if (!status.drifts.empty()) {
+        auto& drifts = object["drifts"].emplace_array();
+        for (const auto& drift : status.drifts) drifts.push_back(to_json(drift));
+    }
     if (!status.connections.empty()) {
         auto& connections = object["connections"].emplace_array();
         for (const auto& one : status.connections) connections.push_back(to_json(one));

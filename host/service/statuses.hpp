@@ -4,6 +4,7 @@
 // Source:  config/schema/api/results.schema.json. Threads: [any], pure.
 #pragma once
 
+#include "catalogue/drift.hpp"
 #include "config/config.hpp"
 #include "connection/status.hpp"
 #include "core/result.hpp"
@@ -34,6 +35,8 @@ const char* state_of(const connection::Status& status, Wait wait);
 // `2026-07-28T09:00:00Z`
 std::string time_of(std::chrono::system_clock::time_point when);
 
+// Also as an event: what a server lists otherwise than it did.
+boost::json::object to_json(const catalogue::Drift& drift);
 boost::json::object to_json(const connection::Status& status, Wait wait = Wait::ToTheEnd);
 
 }  // namespace patchbay::service

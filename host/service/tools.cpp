@@ -34,6 +34,18 @@ protocol::Caching caching_of(const connection::Connection& server) {
     }
 }
 
+bool has_whole_list(const Servers& known, const std::string& id) {
+    const auto& listings = known.router().catalogue().listings();
+    const auto found = listings.find(id);
+    return found != listings.end() && found->second->whole;
+}
+
+// Nobody has asked it for that caller yet, and nobody need.
+bool is_known_by_its_list(const Servers& known, const connection::Connection* connection,
+                          const std::string& id) {
+    return (!connection || connection->state() == State::Idle) && has_whole_list(known, id);
+}
+
 // Held for whoever waits for it.
 struct ListAgain {
     ListAgain(core::Loop& loop, std::size_t servers, std::function<void()> then)
@@ -90,8 +102,21 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
     for (const auto& id : known.connections().ids()) {
         if (!holds(servers, id) || (caller.sight() && !caller.sight()->holds(id))) continue;
+        const auto* standing = known.router().catalogue().standing(id);
+        if (standing) list.heard.push_back({id, *standing});
+        const auto answered_before = [&](const connection::Connection* connection) {
+            if (!is_known_by_its_list(known, connection, id)) return false;
+            list.answered = true;
+            list.caching = {};
+            return true;
+        };
+        // Nobody is connected to it, so that there is a connection to be had.
+        const bool by_earlier_host = standing && standing->recalled;
+        if (by_earlier_host && answered_before(known.connections().held(id, caller.number())))
+            continue;
         // The caller's own connection: others may have better ones, or worse.
         const auto leased = known.connections().lease(id, caller);
+        if (leased && answered_before(&leased->get())) continue;
         if (!leased) {
             list.errors.push_back({id, leased.error()});
             list.caching = {};
@@ -111,6 +136,35 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         }
     }
     return list;
+}
+
+std::vector<std::string> with_unknown_tools(const Servers& known, const connection::Caller& caller,
+                                            const std::vector<std::string>& servers) {
+    std::vector<std::string> unknown;
+    for (const auto& id : servers) {
+        const auto* held = known.connections().held(id, caller.number());
+        if (!has_whole_list(known, id) || (held && held->tools_due())) unknown.push_back(id);
+    }
+    return unknown;
+}
+
+void ask_for_tools(const Servers& known, const connection::Caller& caller,
+                   const std::vector<std::string>& servers, Ask ask, std::function<void()> done) {
+    const auto one_less = [missing = std::make_shared<std::size_t>(servers.size() + 1),
+                           done = std::move(done)] {
+        if (--*missing == 0) done();
+    };
+    for (const auto& id : servers) {
+        const auto leased = known.connections().lease(id, caller);
+        const auto listed = [one_less](const Result<void>&) { one_less(); };
+        if (!leased)
+            known.connections().loop().defer(one_less);  // why, its list says
+        else if (ask == Ask::Anew)
+            leased->get().read_tools_again(listed);
+        else
+            leased->get().refresh_tools(listed);
+    }
+    known.connections().loop().defer(one_less);
 }
 
 std::vector<std::string> with_stale_tools(const Servers& known, const connection::Caller& caller,

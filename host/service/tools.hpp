@@ -19,18 +19,35 @@
 
 namespace patchbay::service {
 
+// When the server of some of the tools said so, and whether this host has heard it since it started.
+struct Heard {
+    std::string server;
+    catalogue::Standing standing;
+};
+
 struct ToolList {
     std::vector<router::ListedTool> tools;  // in stable order, hidden ones left out
+    std::vector<Heard> heard;               // of those servers that are known, by id
     std::vector<ServerError> errors;        // of servers that listed nothing, or not all
     bool answered = false;                  // some server did
     // Of those that have tools or may have, from now on.
     protocol::Caching caching = protocol::kKeptByAll;
 };
 
-// As far as `servers`, all when empty, have listed theirs by now; the errors are those of the caller's
-// own connections. Connects nothing.
+// As far as `servers`, all when empty, have listed theirs by now, if only for an earlier host; the errors are those
+// of the caller's own connections, and that a server of which nothing is known is not there. Connects nothing.
 ToolList tools_listed(const Servers& known, const connection::Caller& caller,
                       const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd);
+
+// Those of `servers` that have to be asked before it is known what they have: nobody has heard their whole list, or
+// it is stale at one that is there.
+std::vector<std::string> with_unknown_tools(const Servers& known, const connection::Caller& caller,
+                                            const std::vector<std::string>& servers);
+// Has them asked, connected first; `done` follows when each has listed its tools or has failed, never from inside
+// this call. Anew: also those whose list is fresh.
+enum class Ask { IfStale, Anew };
+void ask_for_tools(const Servers& known, const connection::Caller& caller,
+                   const std::vector<std::string>& servers, Ask ask, std::function<void()> done);
 
 // Those of `servers` that are ready and whose tools were listed longer ago than they may be kept.
 std::vector<std::string> with_stale_tools(const Servers& known, const connection::Caller& caller,

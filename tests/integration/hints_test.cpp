@@ -73,7 +73,9 @@ TEST(Hints, ForPatternsThatNoServersToolsCanMatch) {
     const auto as_json = home.run({"tools", "zzz", "--json"});
     EXPECT_EQ(as_json.exit_code, 6);
     EXPECT_THAT(as_json.out, HasSubstr("\"kind\":\"not_found\""));
-    EXPECT_EQ(as_json.err, "error: no tool matches \"zzz\"\n");
+    EXPECT_EQ(as_json.err,
+              "error: no tool matches \"zzz\"; --refresh asks the servers what they have now\n");
+    EXPECT_EQ(home.run({"tools", "zzz", "--refresh"}).err, "error: no tool matches \"zzz\"\n");
     EXPECT_EQ(home.run({"tools", "MCP__Example__E*"}).out,
               home.run({"tools", "mcp__example__e*"}).out);
     EXPECT_EQ(home.run({"tools", "mcp__exam*"}).exit_code, 0);

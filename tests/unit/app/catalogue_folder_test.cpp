@@ -65,6 +65,53 @@ TEST_F(CatalogueFolderTest, KeepsWhatAServerListedForTheNextHost) {
     EXPECT_EQ(file.st_mode & 0777, 0600u);
 }
 
+TEST_F(CatalogueFolderTest, SaysWhenAServerWasHeardLast) {
+    const auto then = std::chrono::system_clock::from_time_t(1'790'000'000);
+    const auto later = then + std::chrono::hours(1);
+    for (const auto when : {then, later}) {
+        catalogue::Catalogue catalogue;
+        CatalogueFolder keeper(loop, catalogue, path);
+        keeper.recall(specs("1"), kLimits);
+        if (when == later) {
+            ASSERT_NE(catalogue.standing("a"), nullptr);
+            EXPECT_EQ(catalogue.standing("a")->listed, then);
+            EXPECT_TRUE(catalogue.standing("a")->recalled);
+        }
+        catalogue.publish("a", listing("1", "tool"), when);
+    }
+    catalogue::Catalogue catalogue;
+    CatalogueFolder(loop, catalogue, path).recall(specs("1"), kLimits);
+    EXPECT_EQ(catalogue.standing("a")->listed, later) << "though it listed the same";
+    fs::last_write_time(only_file(), fs::file_time_type::clock::now() + std::chrono::hours(99));
+    catalogue::Catalogue another;
+    CatalogueFolder(loop, another, path).recall(specs("1"), kLimits);
+    EXPECT_LE(another.standing("a")->listed, std::chrono::system_clock::now());
+}
+
+TEST_F(CatalogueFolderTest, WhatIsTooLargeToBeKeptLeavesNothingOlderBehind) {
+    keep("a", listing("1", "tool"));
+    auto huge = *listing("1", "tool");
+    huge.instructions = std::string(CatalogueFolder::kMostBytes, 'x');
+    keep("a", std::make_shared<const catalogue::Listing>(std::move(huge)));
+    EXPECT_EQ(recalled("a"), "");
+    EXPECT_TRUE(fs::is_empty(path));
+}
+
+TEST_F(CatalogueFolderTest, WhatSomebodyElseCouldHavePutThereIsNotBelieved) {
+    keep("a", listing("1", "tool"));
+    const auto file = only_file();
+    const auto elsewhere = folder.path() + "/file";
+    fs::rename(file, elsewhere);
+    fs::create_symlink(elsewhere, file);
+    EXPECT_EQ(recalled("a"), "") << "a link";
+    fs::remove(file);
+    fs::rename(elsewhere, file);
+    EXPECT_EQ(recalled("a"), "tool");
+    // What belongs to b may not be told of a, whatever its file is called.
+    fs::rename(file, path + "/" + core::sha256_hex("a\n2") + ".json");
+    EXPECT_EQ(recalled("a", "2"), "");
+}
+
 TEST_F(CatalogueFolderTest, AListThatBrokeOffIsNotKept) {
     keep("a", listing("1", "whole"));
     keep("a", listing("1", "part", false));

@@ -35,6 +35,17 @@ connection::Status full_status() {
     status.malformed = 8;
     status.late_answers = 9;
     status.notes = {"a note"};
+    catalogue::Drift drift;
+    drift.server = "git";
+    drift.list = catalogue::List::Prompts;
+    drift.added = {"a"};
+    drift.removed = {"b"};
+    drift.changed = {{"c", {"description"}}};
+    drift.more_added = 10;
+    drift.before = std::chrono::system_clock::from_time_t(1'795'000'000);
+    drift.now = std::chrono::system_clock::from_time_t(1'795'000'001);
+    drift.of_earlier_host = drift.instructions = true;
+    status.drifts = {drift};
     status.connections = {{"own", connection::State::Ready, "", {{"pid", "1"}}},
                           {"spare", connection::State::Failed, "why", {}}};
     return status;
@@ -72,11 +83,15 @@ TEST(ToolText, ArrivesAsTheServerWroteIt) {
     list.tools = {{"mcp__git__push", "git", &tool, config::Level::RequireApproval}};
     list.errors = {{"y", {ErrorCode::AuthRequired, "sign in"}}};
     list.answered = true;
+    list.heard = {{"git", {std::chrono::system_clock::from_time_t(1'795'000'000), true}}};
     ToolDefinitions definitions;
     const auto arrived = parse_tools(sent(tools_text(list)), definitions);
     ASSERT_TRUE(arrived);
     ASSERT_EQ(arrived->tools.size(), 1u);
     EXPECT_EQ(*arrived->tools[0].tool, tool);
+    ASSERT_EQ(arrived->heard.size(), 1u);
+    EXPECT_EQ(arrived->heard[0].standing.listed, list.heard[0].standing.listed);
+    EXPECT_TRUE(arrived->heard[0].standing.recalled);
     EXPECT_EQ(arrived->tools[0].public_name, "mcp__git__push");
     EXPECT_EQ(arrived->tools[0].level, config::Level::RequireApproval);
     ASSERT_EQ(arrived->errors.size(), 1u);

@@ -7,6 +7,8 @@
 namespace patchbay::catalogue {
 namespace {
 
+const Time kYesterday = std::chrono::system_clock::from_time_t(1'790'000'000);
+
 std::shared_ptr<const Listing> listing(const std::string& definition, const std::string& tool) {
     return std::make_shared<const Listing>(Listing{definition, {{tool, {}, {}}}});
 }
@@ -104,11 +106,72 @@ TEST(Catalogue, WhatIsListedAgainAsItWasChangesNothing) {
 
 TEST(Catalogue, WhatAnEarlierHostWasToldTakesThePlaceOfNothing) {
     Catalogue catalogue;
-    catalogue.recall("a", listing("1", "old"));
+    catalogue.recall("a", listing("1", "old"), kYesterday);
     EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "old");
     catalogue.publish("a", listing("1", "new"));
-    catalogue.recall("a", listing("1", "old"));
+    catalogue.recall("a", listing("1", "old"), kYesterday);
     EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "new");
+}
+
+TEST(Catalogue, KnowsSinceWhenAndFromWhomItHasWhatItHas) {
+    Catalogue catalogue;
+    EXPECT_EQ(catalogue.standing("a"), nullptr);
+    catalogue.recall("a", listing("1", "tool"), kYesterday);
+    ASSERT_NE(catalogue.standing("a"), nullptr);
+    EXPECT_EQ(catalogue.standing("a")->listed, kYesterday);
+    EXPECT_TRUE(catalogue.standing("a")->recalled);
+    const auto version = catalogue.version();
+    const auto now = kYesterday + std::chrono::hours(24);
+    catalogue.publish("a", listing("1", "tool"), now);
+    EXPECT_EQ(catalogue.standing("a")->listed, now);
+    EXPECT_FALSE(catalogue.standing("a")->recalled) << "it was heard in this host";
+    EXPECT_EQ(catalogue.version(), version);
+    catalogue.forget("a");
+    EXPECT_EQ(catalogue.standing("a"), nullptr);
+}
+
+struct Heard final : DriftWatcher {
+    void on_drift(const Drift& drift) override { drifts.push_back(drift); }
+    std::vector<Drift> drifts;
+};
+
+TEST(Catalogue, TellsOnceWhatAServerListsOtherwise) {
+    Catalogue catalogue;
+    Heard heard;
+    catalogue.watch(heard);
+    catalogue.publish("new", listing("1", "x"));
+    EXPECT_TRUE(heard.drifts.empty()) << "nothing was known of it";
+    catalogue.recall("a", listing("1", "x"), kYesterday);
+    catalogue.publish("a", listing("1", "x"));
+    EXPECT_TRUE(heard.drifts.empty()) << "it is as it was";
+    catalogue.publish("a", listing("1", "y"));
+    catalogue.publish("a", listing("1", "y"));
+    ASSERT_EQ(heard.drifts.size(), 1u);
+    EXPECT_EQ(heard.drifts[0].server, "a");
+    EXPECT_EQ(summary(heard.drifts[0]), "1 added (y), 1 removed (x)");
+    EXPECT_FALSE(heard.drifts[0].of_earlier_host) << "this one was told of x as well";
+    EXPECT_EQ(catalogue.drifts("a").size(), 1u);
+    catalogue.publish("a", listing("2", "z"));
+    EXPECT_EQ(heard.drifts.size(), 1u) << "another definition is another server";
+    catalogue.forget("a");
+    EXPECT_TRUE(catalogue.drifts("a").empty());
+    catalogue.unwatch(heard);
+}
+
+TEST(Catalogue, TellsThatAnEarlierHostWasToldSomethingElse) {
+    Catalogue catalogue;
+    Heard heard;
+    catalogue.watch(heard);
+    catalogue.recall("a", listing("1", "x"), kYesterday);
+    auto half = *listing("1", "y");
+    half.whole = false;
+    catalogue.publish("a", std::make_shared<const Listing>(half));
+    EXPECT_TRUE(heard.drifts.empty()) << "what a list that broke off lacks may be there";
+    catalogue.publish("a", listing("1", "y"));
+    ASSERT_EQ(heard.drifts.size(), 1u);
+    EXPECT_TRUE(heard.drifts[0].of_earlier_host);
+    EXPECT_EQ(heard.drifts[0].before, kYesterday);
+    catalogue.unwatch(heard);
 }
 
 TEST(Catalogue, TellsWhoWatchesOfEachChangeAndOfNoOther) {
@@ -124,9 +187,14 @@ TEST(Catalogue, TellsWhoWatchesOfEachChangeAndOfNoOther) {
     EXPECT_EQ(count.times, 1) << "nobody had it";
     catalogue.redefine("a", "2");
     EXPECT_EQ(count.times, 2);
+    catalogue.recall("c", listing("1", "x"), kYesterday);
+    catalogue.publish("c", listing("1", "x"));
+    EXPECT_EQ(count.times, 4) << "that it is still so is worth knowing for who keeps it";
+    catalogue.publish("c", listing("1", "x"));
+    EXPECT_EQ(count.times, 4);
     catalogue.unwatch(count);
     catalogue.publish("a", listing("2", "x"));
-    EXPECT_EQ(count.times, 2);
+    EXPECT_EQ(count.times, 4);
 }
 
 }  // namespace

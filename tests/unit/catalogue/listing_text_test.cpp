@@ -21,7 +21,6 @@ TEST(ListingText, IsReadAsWhatWasWritten) {
     const auto written = listing();
     const auto read = from_text(to_text(written), "key", kLimits);
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_TRUE(read->recalled);
     EXPECT_EQ(read->instructions, written.instructions);
     EXPECT_EQ(read->tools, written.tools) << "numbers and faults of schemas too";
     const auto empty = from_text(to_text({"key", {}, true}), "key", kLimits);

@@ -40,6 +40,34 @@ TEST_F(RouterTest, ToolsWhoseNamesWouldBeTheSameAreToldApart) {
     }
 }
 
+TEST_F(RouterTest, WhoseToolIsKnownIsTheOnlyOneThatIsBroughtUp) {
+    add_server("git__a");
+    servers.at("git").be_modern({tool_named("a__log")});
+    router();
+    const auto recall = [&](const std::string& server, const std::string& tool) {
+        catalogue->recall(server,
+                          std::make_shared<const catalogue::Listing>(
+                              catalogue::Listing{"", {{tool, R"("inputSchema":{})", {}}}}),
+                          {});
+    };
+    recall("git", "a__log");
+    EXPECT_TRUE(call("mcp__git__a__log"));
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 1u);
+    EXPECT_EQ(servers.at("git__a").opened, 0) << "though it may have a tool of that name too";
+}
+
+TEST_F(RouterTest, AToolThatItsServerHasGivenUpIsLookedForAtTheOthers) {
+    add_server("git__a");
+    servers.at("git").be_modern({tool_named("other")});
+    router();
+    catalogue->recall("git",
+                      std::make_shared<const catalogue::Listing>(
+                          catalogue::Listing{"", {{"a__log", R"("inputSchema":{})", {}}}}),
+                      {});
+    EXPECT_TRUE(call("mcp__git__a__log"));
+    EXPECT_EQ(servers.at("git__a").requests("tools/call").size(), 1u);
+}
+
 TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
     const auto missing = call("mcp__git__lgo");
     ASSERT_FALSE(missing);

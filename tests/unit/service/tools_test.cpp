@@ -34,6 +34,55 @@ TEST_F(Tools, OfServersThatAreNotThereAreNamedBesideTheOthers) {
     EXPECT_THAT(names(none), IsEmpty());
 }
 
+std::shared_ptr<const catalogue::Listing> kept_of(const std::string& tool) {
+    return std::make_shared<const catalogue::Listing>(
+        catalogue::Listing{"", {{tool, R"("inputSchema":{"type":"object"})", {}}}});
+}
+
+TEST_F(Tools, OfAServerThatAnEarlierHostKnewNeedNobodyToStart) {
+    known();
+    const auto then = std::chrono::system_clock::from_time_t(1'790'000'000);
+    catalogue->recall("git", kept_of("log"), then);
+    EXPECT_THAT(with_unknown_tools(known(), caller, {"git", "github"}), ElementsAre("github"));
+    const auto list = tools_listed(known(), caller, {"git"});
+    EXPECT_THAT(names(list), ElementsAre("git log"));
+    EXPECT_THAT(list.errors, IsEmpty());
+    EXPECT_TRUE(list.answered);
+    ASSERT_EQ(list.heard.size(), 1u);
+    EXPECT_EQ(list.heard[0].standing.listed, then);
+    EXPECT_TRUE(list.heard[0].standing.recalled);
+    EXPECT_EQ(connections->held("git", caller.number()), nullptr) << "nor to be leased";
+}
+
+TEST_F(Tools, ThatARuleHidesAreHiddenThoughTheyWereListedBefore) {
+    specs[0].config.disabled_tools = {"log"};
+    known();
+    catalogue->recall("git", kept_of("log"), {});
+    EXPECT_THAT(names(tools_listed(known(), caller, {"git"})), IsEmpty());
+}
+
+TEST_F(Tools, AreAskedForWhereNobodyKnowsThemOrAnew) {
+    known();
+    catalogue->recall("git", kept_of("old"), {});
+    bool settled = false;
+    ask_for_tools(known(), caller, {"git", "nowhere"}, Ask::Anew, [&] { settled = true; });
+    EXPECT_FALSE(settled) << "told from inside the call";
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    const auto list = tools_listed(known(), caller, {"git"});
+    EXPECT_THAT(names(list), ElementsAre("git log", "git odd name"));
+    EXPECT_FALSE(list.heard.at(0).standing.recalled);
+    EXPECT_EQ(catalogue->drifts("git").size(), 1u);
+    const auto asked = servers.at("git").requests("tools/list").size();
+    settled = false;
+    ask_for_tools(known(), caller, {"git"}, Ask::IfStale, [&] { settled = true; });
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    EXPECT_EQ(servers.at("git").requests("tools/list").size(), asked) << "it is fresh";
+    settled = false;
+    ask_for_tools(known(), caller, {"git"}, Ask::Anew, [&] { settled = true; });
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    EXPECT_EQ(servers.at("git").requests("tools/list").size(), asked + 1);
+}
+
 TEST_F(Tools, OfAServerThatNobodyWaitedForAreMissingBecauseOfThat) {
     const auto list = tools_listed(known(), caller, {"git"}, Wait::CutShort);
     ASSERT_EQ(list.errors.size(), 1u);

@@ -1,0 +1,36 @@
+// What servers list otherwise than before, in the log: at warn where an earlier host was told something else, as nobody
+// saw it change, at info where it changed meanwhile.
+//
+// Borrows the loop. Threads: [loop].
+// Limits:  one line a server and list within kPause; what is different in between is counted, and the last of it
+//          stands in `mcp status`.
+#pragma once
+
+#include "catalogue/catalogue.hpp"
+#include "core/loop.hpp"
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace patchbay::app {
+
+class DriftLog final : public catalogue::DriftWatcher {
+public:
+    static constexpr std::chrono::minutes kPause{1};
+
+    explicit DriftLog(const core::Loop& loop) : loop_(loop) {}
+    void on_drift(const catalogue::Drift& drift) override;
+
+private:
+    struct Told {
+        core::Clock::time_point at;
+        unsigned untold = 0;  // since
+    };
+
+    const core::Loop& loop_;
+    std::map<std::pair<std::string, catalogue::List>, Told> told_;
+};
+
+}  // namespace patchbay::app

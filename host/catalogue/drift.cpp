@@ -1,0 +1,144 @@
+#include "catalogue/drift.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/raw_json.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace patchbay::catalogue {
+
+namespace {
+
+constexpr std::size_t kMostNameShown = 80;
+
+using Members = std::map<std::string, std::string_view, std::less<>>;
+
+Members members_of(const protocol::Tool& tool) {
+    Members members;
+    for (const auto* text : {&tool.known, &tool.others})
+        protocol::each_of(*text, [&](std::string key, std::string_view value) {
+            members.emplace(std::move(key), value);
+            return true;
+        });
+    return members;
+}
+
+// Compares texts first, and reads only what differs.
+class Comparison {
+public:
+    std::vector<std::string> differing(const protocol::Tool& before, const protocol::Tool& now) {
+        std::vector<std::string> keys;
+        const auto old = members_of(before);
+        auto fresh = members_of(now);
+        for (const auto& [key, value] : old) {
+            const auto found = fresh.find(key);
+            if (found == fresh.end() || !same(value, found->second)) keys.push_back(key);
+            if (found != fresh.end()) fresh.erase(found);
+        }
+        for (const auto& [key, value] : fresh) keys.push_back(key);
+        std::sort(keys.begin(), keys.end());
+        return keys;
+    }
+
+private:
+    bool same(std::string_view a, std::string_view b) {
+        if (a == b) return true;
+        const auto bytes = a.size() + b.size();
+        if (bytes > left_) return false;
+        left_ -= bytes;
+        const auto one = core::parse_json(a), other = core::parse_json(b);
+        return one && other && *one == *other;
+    }
+
+    std::size_t left_ = kComparedBytes;
+};
+
+void add(std::vector<std::string>& names, std::size_t& more, const std::string& name) {
+    if (names.size() < kMostDriftNames)
+        names.push_back(name);
+    else
+        ++more;
+}
+
+void add(Drift& drift, const std::string& name, std::vector<std::string> members) {
+    if (members.empty()) return;
+    if (drift.changed.size() < kMostDriftNames)
+        drift.changed.push_back({name, std::move(members)});
+    else
+        ++drift.more_changed;
+}
+
+std::string shown(const std::string& name) {
+    return core::printable(name, kMostNameShown);
+}
+
+std::string shown(const ChangedItem& item) {
+    return shown(item.name) + ": " +
+           core::printable(core::join(item.members, ", "), kMostNameShown);
+}
+
+template <class Items>
+void tell(std::vector<std::string>& parts, const char* what, const Items& items, std::size_t more,
+          std::size_t most) {
+    const auto count = items.size() + more;
+    if (count == 0) return;
+    std::vector<std::string> named;
+    for (const auto& each : items)
+        if (named.size() < most) named.push_back(shown(each));
+    if (count > named.size()) named.push_back("...");
+    parts.push_back(std::to_string(count) + " " + what + " (" + core::join(named, ", ") + ")");
+}
+
+}  // namespace
+
+const char* name_of(List list) {
+    switch (list) {
+        case List::Resources:
+            return "resources";
+        case List::Templates:
+            return "resourceTemplates";
+        case List::Prompts:
+            return "prompts";
+        default:
+            return "tools";
+    }
+}
+
+std::optional<Drift> drift_of(const Listing& before, const Listing& now) {
+    Drift drift;
+    Comparison comparison;
+    auto old = before.tools.begin();
+    auto fresh = now.tools.begin();
+    while (old != before.tools.end() || fresh != now.tools.end()) {
+        const bool gone =
+            fresh == now.tools.end() || (old != before.tools.end() && old->name < fresh->name);
+        if (gone) {
+            add(drift.removed, drift.more_removed, (old++)->name);
+        } else if (old == before.tools.end() || fresh->name < old->name) {
+            add(drift.added, drift.more_added, (fresh++)->name);
+        } else {
+            add(drift, fresh->name, comparison.differing(*old, *fresh));
+            ++old, ++fresh;
+        }
+    }
+    drift.instructions = before.instructions != now.instructions;
+    const bool none = drift.added.empty() && drift.removed.empty() && drift.changed.empty() &&
+                      !drift.instructions;
+    if (none) return {};
+    return drift;
+}
+
+std::string summary(const Drift& drift, std::size_t most) {
+    std::vector<std::string> parts;
+    tell(parts, "added", drift.added, drift.more_added, most);
+    tell(parts, "removed", drift.removed, drift.more_removed, most);
+    tell(parts, "changed", drift.changed, drift.more_changed, most);
+    if (drift.instructions) parts.emplace_back("other instructions");
+    return core::join(parts, ", ");
+}
+
+}  // namespace patchbay::catalogue

@@ -1,0 +1,212 @@
+// What servers listed before is shown and called without starting more than it takes.
+#include "integration/host_guest.hpp"
+#include "support/result_schema.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace patchbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A legacy server whose tools stand in a file, with a line in another for each time that it starts.
+constexpr const char* kServer = R"sh(#!/bin/sh
+echo started >> "$1"
+while read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}';;
+        *'"tools/list"'*) result="{\"tools\":$(cat "$2")}";;
+        *'"prompts/list"'*) result="$(cat "$2.prompts")";;
+        *'"tools/call"'*) result='{"content":[{"type":"text","text":"done"}]}';;
+        *) if [ -n "$id" ]; then echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"no\"}}"; fi; continue;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+done
+)sh";
+
+class Catalogue : public ::testing::Test {
+protected:
+    Catalogue() { home.environment["PATCHBAY_ALONE"] = "1"; }
+    ~Catalogue() override { EXPECT_EQ(nothing_left(), ""); }
+
+    static std::string tool(const std::string& name, const std::string& property = "x") {
+        return R"({"name":")" + name + R"(","inputSchema":{"type":"object","properties":{")" +
+               property + R"(":{"type":"string"}}}})";
+    }
+    void lists(const std::string& id, const std::string& tools) {
+        home.write(id + ".tools", "[" + tools + "]");
+    }
+    void has_prompt(const std::string& id, const std::string& name) {
+        home.write(id + ".tools.prompts", R"({"prompts":[{"name":")" + name + R"("}]})");
+    }
+    void add(const std::string& id, json::object more = {}) {
+        lists(id, tool(id + "_tool"));
+        has_prompt(id, "p");
+        json::object server{
+            {"command", "/bin/sh"},
+            {"args",
+             {home.write("server.sh", kServer), (home.work() / (id + ".started")).string(),
+              (home.work() / (id + ".tools")).string()}}};
+        for (const auto& each : more) server[each.key()] = each.value();
+        home.add(id, server);
+    }
+    int starts(const std::string& id) const {
+        const auto text = read_file(home.work() / (id + ".started"));
+        return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    }
+    fs::path folder() const { return home.root() / "state/patchbay/catalogue"; }
+    std::vector<fs::path> files() const {
+        std::vector<fs::path> found;
+        std::error_code none;
+        for (const auto& each : fs::directory_iterator(folder(), none)) found.push_back(each);
+        return found;
+    }
+    Home home;
+};
+
+TEST_F(Catalogue, ToolsAreShownAgainWithoutStartingAnybody) {
+    add("a");
+    add("b");
+    const auto first = home.run({"tools"});
+    EXPECT_EQ(first.exit_code, 0) << first.err;
+    EXPECT_THAT(first.out, AllOf(HasSubstr("mcp__a__a_tool"), HasSubstr("mcp__b__b_tool")));
+    const auto second = home.run({"tools"});
+    EXPECT_EQ(second.out, first.out);
+    EXPECT_EQ(second.err, "");
+    EXPECT_EQ(starts("a") + starts("b"), 2) << "once each, by the first";
+    EXPECT_THAT(home.run({"tools", "-v"}).err,
+                AllOf(HasSubstr("as listed before, and not asked now: a (20"),
+                      HasSubstr("--refresh asks the servers")));
+    const auto listed = json::parse(home.run({"tools", "--json"}).out);
+    for (const auto& each : listed.as_array()) {
+        EXPECT_TRUE(is_a("tool", each.as_object()));
+        EXPECT_TRUE(each.at("kept").as_bool());
+        EXPECT_THAT(std::string(each.at("listed_at").as_string()), StartsWith("20"));
+    }
+    EXPECT_THAT(home.run({"tools", "mcp__a__a_tool"}).out, HasSubstr("x"));
+    EXPECT_EQ(home.run({"tools", "nothing"}).exit_code, 6);
+    EXPECT_EQ(starts("a") + starts("b"), 2);
+    const auto refreshed = home.run({"tools", "--refresh", "--json", "--server", "a"});
+    EXPECT_THAT(refreshed.out, HasSubstr("\"kept\":false"));
+    EXPECT_EQ(starts("a"), 2);
+    EXPECT_EQ(starts("b"), 1) << "it was not asked for";
+}
+
+TEST_F(Catalogue, OnlyWhoIsNotKnownIsStarted) {
+    add("a");
+    home.run({"tools"});
+    add("b");
+    EXPECT_THAT(home.run({"tools"}).out,
+                AllOf(HasSubstr("mcp__a__a_tool"), HasSubstr("mcp__b__b_tool")));
+    EXPECT_EQ(starts("a"), 1);
+    EXPECT_EQ(starts("b"), 1);
+    add("a", {{"env", {{"X", "1"}}}});
+    home.run({"tools"});
+    EXPECT_EQ(starts("a"), 2) << "it is defined otherwise";
+    EXPECT_EQ(starts("b"), 1);
+}
+
+TEST_F(Catalogue, ACallStartsTheServerOfItsToolAlone) {
+    add("a");
+    add("b");
+    home.run({"tools"});
+    const auto done = home.run({"call", "mcp__b__b_tool", "x=1"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("done"));
+    EXPECT_EQ(starts("b"), 2);
+    EXPECT_EQ(starts("a"), 1);
+}
+
+TEST_F(Catalogue, WhatAServerReallyListsCounts) {
+    add("a");
+    home.run({"tools"});
+    lists("a", tool("a_tool", "y") + "," + tool("new"));
+    const auto wrong = home.run({"call", "mcp__a__a_tool", "x=1"});
+    EXPECT_THAT(wrong.err, HasSubstr("warning: server \"a\" lists other tools than at 20"));
+    EXPECT_THAT(wrong.err, HasSubstr("1 added (new), 1 changed (a_tool: inputSchema)"));
+    EXPECT_THAT(wrong.err, HasSubstr("note: mcp__a__a_tool: ")) << "x is not declared any more";
+    EXPECT_EQ(home.run({"call", "mcp__a__a_tool", "y=1"}).err, "") << "it was told once";
+    EXPECT_THAT(home.run({"tools"}).out, HasSubstr("mcp__a__new"));
+    lists("a", tool("other"));
+    const auto status = home.run({"mcp", "status", "a", "--json"});
+    const auto told = json::parse(status.out);
+    const auto& object = told.is_array() ? told.as_array().at(0).as_object() : told.as_object();
+    EXPECT_TRUE(is_a("status", object)) << status.out;
+    ASSERT_TRUE(object.contains("drifts")) << status.out;
+    const auto& drift = object.at("drifts").as_array().at(0);
+    EXPECT_EQ(drift.at("added"), json::array{"other"});
+    EXPECT_EQ(drift.at("removed"), (json::array{"a_tool", "new"}));
+}
+
+TEST_F(Catalogue, RulesOfNowHoldForWhatWasListedBefore) {
+    add("a");
+    home.run({"tools"});
+    add("a", {{"tools", {{"a_tool", "deny"}}}});
+    EXPECT_THAT(home.run({"tools"}).out, HasSubstr("(denied)"));
+    add("a", {{"disabled_tools", {"a_tool"}}});
+    EXPECT_THAT(home.run({"tools"}).out, Not(HasSubstr("a_tool")));
+    add("a", {{"enabled", false}});
+    EXPECT_THAT(home.run({"tools"}).out, Not(HasSubstr("a_tool")));
+    EXPECT_EQ(starts("a"), 1);
+}
+
+TEST_F(Catalogue, WhatCannotBeReadIsSaidOnceAndMadeAnew) {
+    add("a");
+    home.run({"tools"});
+    ASSERT_EQ(files().size(), 1u);
+    const std::string garbage[] = {"", "{", std::string(5u << 20, 'x'), std::string(100'000, '[')};
+    int started = starts("a");
+    for (const auto& text : garbage) {
+        std::ofstream(files().at(0)) << text;
+        const auto told = home.run({"tools"});
+        EXPECT_EQ(told.exit_code, 0);
+        EXPECT_THAT(told.out, HasSubstr("mcp__a__a_tool"));
+        EXPECT_THAT(told.err, HasSubstr("what server \"a\" listed before cannot be used"));
+        EXPECT_EQ(starts("a"), ++started);
+        EXPECT_EQ(home.run({"tools"}).err, "");
+        EXPECT_EQ(starts("a"), started);
+    }
+}
+
+TEST_F(Catalogue, WhereNothingCanBeKeptNothingIsLostButTime) {
+    add("a");
+    fs::create_directories(folder().parent_path());
+    std::ofstream(folder()) << "no folder";
+    for (int i = 1; i <= 2; ++i) {
+        const auto told = home.run({"tools"});
+        EXPECT_EQ(told.exit_code, 0) << told.err;
+        EXPECT_THAT(told.out, HasSubstr("mcp__a__a_tool"));
+        EXPECT_EQ(starts("a"), i);
+    }
+}
+
+TEST_F(Catalogue, ARunningHostAnswersOfServersThatItHasNotStarted) {
+    add("a", {{"lazy", true}});
+    home.run({"tools"});
+    home.environment.erase("PATCHBAY_ALONE");
+    home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000";
+    RunningHost host(home);
+    const auto told = home.run({"-v", "tools"});
+    EXPECT_THAT(told.err, AllOf(HasSubstr(" is asked\n"), HasSubstr("not asked now: a (20")));
+    EXPECT_THAT(told.out, HasSubstr("mcp__a__a_tool"));
+    EXPECT_EQ(starts("a"), 1);
+    lists("a", tool("new"));
+    EXPECT_THAT(home.run({"tools", "--refresh"}).out, HasSubstr("mcp__a__new"));
+    EXPECT_EQ(starts("a"), 2);
+    EXPECT_THAT(home.run({"mcp", "status", "a"}).out,
+                HasSubstr("1 added (new), 1 removed (a_tool)"));
+    lists("a", tool("newer"));
+    EXPECT_THAT(home.run({"tools"}).out, HasSubstr("mcp__a__new")) << "that list is fresh";
+    EXPECT_THAT(home.run({"tools", "--refresh"}).out, HasSubstr("mcp__a__newer"));
+    EXPECT_EQ(starts("a"), 2);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace patchbay::test
