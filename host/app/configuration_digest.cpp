@@ -36,6 +36,7 @@ constexpr const char* kInherited[] = {"HOME",
                                       "no_proxy",
                                       "SSL_CERT_FILE",
                                       "SSL_CERT_DIR",
+                                      config::kStartupTimeoutVariable,
                                       config::kToolTimeoutVariable};
 
 bool is_of_a_name(char c) {

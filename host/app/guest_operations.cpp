@@ -133,7 +133,7 @@ void GuestOperations::turn(const BatchLine& line, BatchInFlight& in_flight) {
     const auto server = text_of(line.members, "server");
     auto& servers = control_.server_switch();
     const auto done = op == "host/stop"      ? servers.stop(server)
-                      : op == "host/start"   ? servers.start(server)
+                      : op == "host/start"   ? start_server(server)
                       : op == "host/disable" ? servers.disable(server)
                       : op == "host/enable"  ? servers.enable(server)
                                              : restart(server);
@@ -154,6 +154,21 @@ void GuestOperations::move(const BatchLine& line, BatchInFlight& in_flight) {
         line.id, json::serialize(json::object{{"configuration", control_.configuration_number()},
                                               {"plan", registry::to_json(*plan)},
                                               {"lines", std::move(lines)}}));
+}
+
+// Of one that has failed, or that must not come back, it is asked for as plainly as by a restart.
+Result<void> GuestOperations::start_server(const std::string& server) {
+    if (const auto started = control_.server_switch().start(server); !started)
+        return started.error();
+    for (const auto& status : servers_.statuses()) {
+        const bool down =
+            status.state == connection::State::Failed || status.state == connection::State::Error;
+        if (status.id != server || !down) continue;
+        const auto again = restart(server);
+        // It was begun anew a moment ago, and goes on by itself.
+        if (!again && again.error().code != ErrorCode::Limit) return again.error();
+    }
+    return {};
 }
 
 Result<void> GuestOperations::restart(const std::string& server) {

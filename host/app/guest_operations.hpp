@@ -62,6 +62,7 @@ private:
     void list_things(const BatchLine& line, BatchInFlight& in_flight);
     void turn(const BatchLine& line, BatchInFlight& in_flight);
     void move(const BatchLine& line, BatchInFlight& in_flight);
+    Result<void> start_server(const std::string& server);
     Result<void> restart(const std::string& server);
     std::string statuses() const;
     std::string unknown(const BatchLine& line) const;

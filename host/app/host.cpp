@@ -15,12 +15,14 @@
 #include "config/launch.hpp"
 #include "config/transport_settings.hpp"
 #include "connection/responder.hpp"
+#include "core/lifetime.hpp"
 #include "core/log.hpp"
 #include "registry/server_spec.hpp"
 #include "service/configuration.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #ifndef PATCHBAY_VERSION
 #error "PATCHBAY_VERSION comes from CMake"
@@ -104,8 +106,9 @@ struct Host::Impl final : connection::ServerEvents {
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
-                     config.limits.stderr_line_bytes);
-        const auto level = core::log::level_from(config.log_level);
+                     config.limits.stderr_line_bytes, config.log,
+                     [this] { return loop.time().date(); });
+        const auto level = core::log::level_from(config.log.level);
         loop.set_spin(config.host.spin);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
         // Who asks for more than warnings wants to know when.
@@ -192,6 +195,32 @@ struct Host::Impl final : connection::ServerEvents {
         // Before it lists anything: what is different then is told.
         if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
+        if (state == connection::State::Ready) been_ready.insert(server);
+        if (needs_required && !why_ended && is_down(state)) need(server);
+    }
+
+    static bool is_down(connection::State state) {
+        using connection::State;
+        return state == State::Failed || state == State::Error || state == State::AuthRequired ||
+               state == State::Reconnecting;
+    }
+    // What has just failed may be one of several connections to it, and is in the middle of failing.
+    void need(const std::string& server) {
+        const auto& all = loaded.config.servers;
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+            return each.id == server && each.required;
+        });
+        if (found == all.end() || been_ready.contains(server)) return;
+        loop.defer(lifetime.guard([this, server, place = found->place] {
+            for (const auto& status : connections->statuses()) {
+                if (status.id != server || !is_down(status.state)) continue;
+                why_ended = Error{
+                    connection::why_not_ready(status).code,
+                    "server \"" + server + "\" is required (" + config::to_string(place) +
+                        ") and cannot be started: " + connection::why_not_ready(status).message};
+                interrupted = true;
+            }
+        }));
     }
     // They are in the catalogue.
     void on_tools_changed(const std::string& server) override {
@@ -249,8 +278,12 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<RunningSnapshot> snapshots;
     std::optional<CatalogueFolder> lists;
     std::atomic<bool> interrupted{false};
+    bool needs_required = false;
+    std::set<std::string> been_ready;  // servers, any connection of theirs
+    std::optional<Error> why_ended;
     bool closed = false;
     Expander expander{loop, options.environment, server_auth};
+    core::Lifetime lifetime;
 };
 
 Host::Host(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -359,6 +392,17 @@ const service::Servers& Host::servers() const {
 
 std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {
     return impl_->logs->tail(server, most_lines);
+}
+
+std::string Host::log_path(const std::string& server) const {
+    return impl_->logs->path_of(server);
+}
+
+void Host::end_without_required() {
+    impl_->needs_required = true;
+}
+const std::optional<Error>& Host::why_ended() const {
+    return impl_->why_ended;
 }
 
 bool Host::run_until(const std::function<bool()>& done, core::Clock::time_point deadline) {

@@ -94,6 +94,14 @@ public:
     // Last lines a server wrote to stderr (kept in memory, then from disk), oldest first.
     std::vector<std::string> log_tail(const std::string& server, std::size_t most_lines) const;
 
+    // Where that is written; empty: nowhere.
+    std::string log_path(const std::string& server) const;
+
+    // From now on this host is of no use without each server that says `required`: where one of them
+    // cannot be started that has never been ready, interrupt() is called, and why_ended() says which.
+    void end_without_required();
+    const std::optional<Error>& why_ended() const;
+
     // Pumps the loop until `done`. False: the deadline passed, or interrupt() was called.
     bool run_until(const std::function<bool()>& done,
                    core::Clock::time_point deadline = core::Clock::time_point::max());

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
@@ -18,6 +19,8 @@ namespace patchbay::app {
 
 namespace {
 
+constexpr unsigned kMostFiles = 100;  // that [log] server_files may say
+
 void append_lines(const std::string& path, std::deque<std::string>& lines, std::size_t most) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -26,12 +29,26 @@ void append_lines(const std::string& path, std::deque<std::string>& lines, std::
     }
 }
 
+// `2026-07-28T09:00:00Z stderr ...`; the epoch: it begins with no time.
+std::chrono::system_clock::time_point time_of_first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string time;
+    std::tm parts{};
+    if (!(file >> time) || !::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts)) return {};
+    return std::chrono::system_clock::from_time_t(::timegm(&parts));
+}
+
 }  // namespace
 
-ServerLog::ServerLog(std::string directory, std::size_t line_bytes)
-    : directory_(std::move(directory)), line_bytes_(line_bytes) {}
+ServerLog::ServerLog(std::string directory, std::size_t line_bytes,
+                     const config::LogSettings& settings, Now now)
+    : directory_(std::move(directory)),
+      line_bytes_(line_bytes),
+      settings_(settings),
+      now_(std::move(now)) {}
 
 std::string ServerLog::path_of(const std::string& server) const {
+    if (directory_.empty()) return {};
     return directory_ + "/" + server + ".log";  // ids hold no path characters
 }
 
@@ -41,7 +58,7 @@ void ServerLog::begin(const std::string& server, std::string place) {
 
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
-    const auto now = service::time_of(std::chrono::system_clock::now());
+    const auto now = service::time_of(now_());
     if (!kept.begun.empty())
         keep(server, kept, now + " starts " + core::printable(std::exchange(kept.begun, {}), 1000));
     keep(server, kept,
@@ -57,28 +74,63 @@ void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
 
 void ServerLog::write(const std::string& server, Kept& kept, const std::string& line) {
     const auto path = path_of(server);
-    if (!kept.file || kept.bytes > kFileBytes) {
-        core::make_private_directory(directory_);
-        struct stat info {};
-        if (::lstat(path.c_str(), &info) == 0 &&
-            static_cast<std::size_t>(info.st_size) > kFileBytes) {
-            ::rename(path.c_str(), (path + ".1").c_str());
-            info.st_size = 0;
-        }
-        const int fd =
-            ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        kept.file.reset(fd < 0 ? nullptr : ::fdopen(fd, "a"));
-        if (!kept.file) {
-            kept.refused = true;
-            core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
-                            "; server output is kept in memory only");
-            return;
-        }
-        std::setvbuf(kept.file.get(), nullptr, _IOLBF, 4096);
-        kept.bytes = static_cast<std::size_t>(info.st_size);
+    if (kept.file && is_due(kept)) kept.file.reset();
+    if (!kept.file && !open(path, kept)) {
+        kept.refused = true;
+        core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
+                        "; server output is kept in memory only");
+        return;
     }
     kept.bytes += line.size() + 1;
     std::fputs((line + "\n").c_str(), kept.file.get());
+}
+
+bool ServerLog::is_due(const Kept& kept) const {
+    return kept.bytes > settings_.server_bytes || now_() - kept.since >= settings_.server_age;
+}
+
+// Another host may write there too, or has put it aside since we looked.
+bool ServerLog::open(const std::string& path, Kept& kept) {
+    core::make_private_directory(directory_);
+    remove_old(path);
+    struct stat info {};
+    const bool there = ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    kept.bytes = there ? static_cast<std::size_t>(info.st_size) : 0;
+    kept.since = kept.bytes > 0 ? time_of_first_line(path) : now_();
+    if (kept.bytes > 0 && is_due(kept)) {
+        put_aside(path);
+        kept.bytes = 0;
+        kept.since = now_();
+    }
+    const int fd =
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    kept.file.reset(fd < 0 ? nullptr : ::fdopen(fd, "a"));
+    if (!kept.file) return false;
+    std::setvbuf(kept.file.get(), nullptr, _IOLBF, 4096);
+    return true;
+}
+
+void ServerLog::put_aside(const std::string& path) const {
+    const auto numbered = [&](unsigned number) { return path + "." + std::to_string(number); };
+    if (settings_.server_files <= 1) {
+        ::unlink(path.c_str());
+        return;
+    }
+    for (unsigned number = settings_.server_files - 1; number > 1; --number)
+        ::rename(numbered(number - 1).c_str(), numbered(number).c_str());
+    ::rename(path.c_str(), numbered(1).c_str());
+}
+
+// Also those of a time when more were kept.
+void ServerLog::remove_old(const std::string& path) const {
+    for (unsigned number = 1; number <= kMostFiles; ++number) {
+        const auto name = path + "." + std::to_string(number);
+        struct stat info {};
+        if (::lstat(name.c_str(), &info) != 0) return;
+        const auto written = std::chrono::system_clock::from_time_t(info.st_mtime);
+        if (number >= settings_.server_files || now_() - written >= settings_.server_age)
+            ::unlink(name.c_str());
+    }
 }
 
 std::vector<std::string> ServerLog::tail(const std::string& server, std::size_t most_lines) const {
@@ -87,7 +139,8 @@ std::vector<std::string> ServerLog::tail(const std::string& server, std::size_t 
     if (found != kept_.end() && !found->second.lines.empty()) {
         lines = found->second.lines;
     } else if (!directory_.empty()) {
-        append_lines(path_of(server) + ".1", lines, most_lines);
+        for (unsigned number = kMostFiles; number > 0; --number)
+            append_lines(path_of(server) + "." + std::to_string(number), lines, most_lines);
         append_lines(path_of(server), lines, most_lines);
     }
     while (lines.size() > most_lines) lines.pop_front();

@@ -28,9 +28,14 @@ std::vector<std::string> silent_of(const Session& session,
 
 void say_waiting_for(const Session& session, const std::vector<std::string>& silent) {
     if (silent.empty() || session.global().quiet) return;
-    const std::vector<std::string> named(
-        silent.begin(),
-        silent.begin() + static_cast<std::ptrdiff_t>(std::min(silent.size(), kNamed)));
+    std::vector<std::string> named;
+    for (const auto& status : session.asked().statuses()) {
+        if (named.size() == kNamed) break;
+        if (std::find(silent.begin(), silent.end(), status.id) != silent.end())
+            named.push_back(status.starting
+                                ? status.id + " (" + connection::to_string(*status.starting) + ")"
+                                : status.id);
+    }
     say("waiting for " + core::join(named, ", ") +
         (silent.size() > kNamed ? " and " + std::to_string(silent.size() - kNamed) + " more" : "") +
         " ...");
@@ -55,9 +60,13 @@ void bring(Session& session, const std::vector<std::string>& servers, Count coun
 }  // namespace
 
 bool wait_for(Session& session, const std::string& server, const std::function<bool()>& done) {
+    // Once more where there is something new to tell, as of a program that is still being fetched.
     core::Timer silence(session.host().loop());
-    silence.start(kPatienceWithOne,
-                  [&] { say_waiting_for(session, silent_of(session, {server})); });
+    const std::function<void()> tell = [&] {
+        say_waiting_for(session, silent_of(session, {server}));
+        silence.start(kPatienceAgain, tell);
+    };
+    silence.start(kPatienceWithOne, tell);
     return session.wait(done);
 }
 
@@ -82,13 +91,15 @@ void wait_for(Session& session, const OnTheirWay& servers, const Meanwhile& mean
         seen = silent.size();
         next = loop.after(kPatience, look);
     };
+    const std::function<void()> tell = [&] {
+        line.clear();
+        say_waiting_for(session, servers.silent());
+        next = loop.after(kPatienceAgain, tell);
+    };
     if (meanwhile.show && count + servers.known > 1)
         next = loop.after(kPatience, look);
     else
-        next = loop.after(kPatienceWithOne, [&] {
-            line.clear();
-            say_waiting_for(session, servers.silent());
-        });
+        next = loop.after(kPatienceWithOne, tell);
     session.wait([&] { return servers.done() || meanwhile.is_enough(); }, servers.interrupted);
     loop.cancel(next);
     line.clear();

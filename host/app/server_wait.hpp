@@ -25,7 +25,7 @@ struct Meanwhile {
 };
 inline constexpr std::chrono::milliseconds kPatience{1000};
 // The same where there is but one to wait for, with nothing to show before.
-inline constexpr std::chrono::milliseconds kPatienceWithOne{5000};
+inline constexpr std::chrono::milliseconds kPatienceWithOne{5000}, kPatienceAgain{10'000};
 
 // Servers that are on their way, for whatever was asked of them.
 struct OnTheirWay {

@@ -98,6 +98,29 @@ std::chrono::system_clock::time_point time_in(const json::object& object, const 
     return std::chrono::system_clock::from_time_t(std::clamp<std::int64_t>(seconds, 0, kLatest));
 }
 
+std::optional<std::chrono::system_clock::time_point> known_time_in(const json::object& object,
+                                                             const char* key) {
+    const auto when = core::integer_in(&object, key);
+    if (!when || *when < 0 || *when > kLatest) return {};
+    return std::chrono::system_clock::from_time_t(*when);
+}
+
+std::chrono::milliseconds milliseconds_in(const json::object& object, const char* key) {
+    return std::chrono::milliseconds(number_in<std::int64_t>(object, key));
+}
+
+std::optional<int> small_number_in(const json::object& object, const char* key) {
+    const auto number = core::integer_in(&object, key);
+    if (!number || *number < 0 || *number > 255) return {};
+    return static_cast<int>(*number);
+}
+
+connection::Exit exit_in(const json::object& object) {
+    return {small_number_in(object, "code"), small_number_in(object, "signal"),
+            text_in(object, "limit"),
+            known_time_in(object, "at").value_or(std::chrono::system_clock::time_point())};
+}
+
 std::optional<service::ServerError> server_error(const json::value& text) {
     const auto* told = text.if_object();
     if (!told) return {};
@@ -170,6 +193,23 @@ json::object status_text(const Status& status) {
                       {"malformed", status.malformed},
                       {"late_answers", status.late_answers},
                       {"notes", list(status.notes)}};
+    if (const auto& starting = status.starting)
+        text["starting"] = {{"taken", starting->taken.count()},
+                            {"limit", starting->limit.count()},
+                            {"last_said", starting->last_said}};
+    if (const auto& exit = status.last_exit) {
+        auto& told = text["last_exit"].emplace_object();
+        if (exit->code) told["code"] = *exit->code;
+        if (exit->signal) told["signal"] = *exit->signal;
+        told["limit"] = exit->limit;
+        told["at"] = seconds_of(exit->at);
+    }
+    const auto& cost = status.cost;
+    text["cost"] = {{"calls", cost.calls},
+                    {"sent", cost.sent_bytes},
+                    {"received", cost.received_bytes},
+                    {"cpu", cost.cpu.count()},
+                    {"memory", cost.peak_memory_bytes}};
     if (status.last_connected) text["last_connected"] = seconds_of(*status.last_connected);
     if (status.tools) text["tools"] = *status.tools;
     auto& drifts = text["drifts"].emplace_array();
@@ -208,9 +248,16 @@ Result<Status> parse_status(const json::value& text) {
     status.malformed = number_in<std::uint64_t>(*told, "malformed");
     status.late_answers = number_in<std::uint64_t>(*told, "late_answers");
     status.notes = texts_in(*told, "notes");
-    if (const auto when = core::integer_in(told, "last_connected");
-        when && *when >= 0 && *when <= kLatest)
-        status.last_connected = std::chrono::system_clock::from_time_t(*when);
+    status.last_connected = known_time_in(*told, "last_connected");
+    if (const auto* starting = core::object_in(told, "starting"))
+        status.starting = {milliseconds_in(*starting, "taken"), milliseconds_in(*starting, "limit"),
+                           text_in(*starting, "last_said")};
+    if (const auto* exit = core::object_in(told, "last_exit")) status.last_exit = exit_in(*exit);
+    if (const auto* cost = core::object_in(told, "cost"))
+        status.cost = {number_in<std::uint64_t>(*cost, "calls"),
+                       number_in<std::uint64_t>(*cost, "sent"),
+                       number_in<std::uint64_t>(*cost, "received"), milliseconds_in(*cost, "cpu"),
+                       number_in<std::uint64_t>(*cost, "memory")};
     if (const auto tools = core::integer_in(told, "tools"))
         status.tools = static_cast<std::size_t>(*tools);
     if (const auto* drifts = core::array_in(told, "drifts"))

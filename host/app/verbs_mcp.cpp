@@ -1,4 +1,5 @@
 #include "app/distant_host.hpp"
+#include "app/log_follower.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/server_wait.hpp"
@@ -74,6 +75,24 @@ std::string tool_count(const Status& status) {
     return status.tools ? std::to_string(*status.tools) : "-";
 }
 
+// "7 bytes", "1.5 KiB", "1 GiB"
+std::string byte_count(std::uint64_t bytes) {
+    constexpr const char* kUnits[] = {" KiB", " MiB", " GiB", " TiB"};
+    if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+    auto tenths = (bytes * 10 + 512) / 1024;
+    std::size_t unit = 0;
+    for (; tenths >= 10'240 && unit + 1 < std::size(kUnits); ++unit) tenths = (tenths + 512) / 1024;
+    const auto rest = tenths % 10;
+    return std::to_string(tenths / 10) + (rest ? "." + std::to_string(rest) : "") + kUnits[unit];
+}
+
+std::string text_of(const connection::Cost& cost) {
+    return std::to_string(cost.calls) + (cost.calls == 1 ? " call, " : " calls, ") +
+           byte_count(cost.sent_bytes) + " sent, " + byte_count(cost.received_bytes) +
+           " received, " + core::duration(cost.cpu) + " CPU, " +
+           byte_count(cost.peak_memory_bytes) + " memory at most";
+}
+
 void print_statuses(const Session& session, const std::vector<Status>& statuses) {
     std::vector<std::vector<Cell>> rows{
         {{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
@@ -104,7 +123,12 @@ void print_detail(const Session& session, const Status& status) {
     row("capabilities", core::join(status.capabilities, ", "));
     row("tools", tool_count(status));
     for (const auto& [name, value] : status.facts) row(name.c_str(), value);
+    if (status.starting) row("start", connection::to_string(*status.starting));
     row("restarts", std::to_string(status.restarts));
+    if (status.last_exit)
+        row("last exit", connection::to_string(*status.last_exit) + " at " +
+                             service::time_of(status.last_exit->at));
+    if (status.cost != connection::Cost()) row("cost", text_of(status.cost));
     if (status.last_connected) row("last connected", service::time_of(*status.last_connected));
     row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
@@ -310,7 +334,30 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     return code == kOk ? shown : code;
 }
 
-int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
+void print_log_line(const std::string& line, bool as_json) {
+    if (as_json)
+        print_json(json::serialize(json::value(line)));
+    else
+        print_foreign(line);
+}
+
+// Until somebody ends it, or nobody reads it any more.
+int follow_log(Session& session, const std::string& server) {
+    static_cast<void>(stdout_error());  // whoever reads has what is there by now
+    bool ended = false, unread = false;
+    const bool as_json = session.global().json;
+    const LogFollower follower(session.host().loop(), session.host().log_path(server),
+                               [&](const std::string& line) {
+                                   if (unread) return;
+                                   print_log_line(line, as_json);
+                                   unread = stdout_error() != 0;
+                               });
+    session.wait([&] { return ended || unread; }, [&] { ended = true; });
+    return kOk;
+}
+
+int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines,
+              bool follow) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
@@ -321,10 +368,11 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
                                    [&](const auto& status) { return status.id == server; });
     // A log is there for longer than the entry of its server, and may say why that had to go.
     if (kept.empty() && !known) return session.report_no_server(server);
-    if (global.json)
+    if (global.json && !follow)
         print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else
-        for (const auto& line : kept) print_foreign(line);
+        for (const auto& line : kept) print_log_line(line, global.json);
+    if (follow) return follow_log(session, server);
     if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
     return kOk;
 }
@@ -335,6 +383,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     struct Words {
         std::string server;
         std::size_t lines = 100;
+        bool follow = false;
     };
     const auto words = std::make_shared<Words>();
     auto& mcp = add_verb(
@@ -352,16 +401,20 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
                           "  patchbay mcp list --json");
     choice.on(list, list_verb);
-    auto& logs = add_verb(
-        mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
-        "  patchbay mcp logs files -n 20\nA line `starts` says which definition of that id "
-        "has written what follows.");
+    auto& logs =
+        add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
+                 "  patchbay mcp logs files -n 20\n  patchbay mcp logs files -f\nA line `starts` "
+                 "says which definition of that id "
+                 "has written what follows.");
     logs.add_option("ID", words->server, "The server")->required();
     logs.add_option("-n,--lines", words->lines, "At most so many lines")
         ->check(no_line_count)
         ->capture_default_str();
+    logs.add_flag(
+        "-f,--follow", words->follow,
+        "Go on with what it writes from now on, until Ctrl-C; --json: a line of JSON each");
     choice.on(logs, [words](const auto& global) {
-        return logs_verb(global, words->server, words->lines);
+        return logs_verb(global, words->server, words->lines, words->follow);
     });
     struct Turned {
         std::vector<std::string> servers;

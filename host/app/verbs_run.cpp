@@ -5,6 +5,7 @@
 #include "app/meeting_point.hpp"
 #include "app/output.hpp"
 #include "app/reload.hpp"
+#include "app/required_servers.hpp"
 #include "app/server_switch.hpp"
 #include "app/service_manager.hpp"
 #include "app/session.hpp"
@@ -195,6 +196,10 @@ int run_verb(const GlobalOptions& global, bool detach) {
     const auto session = Session::open(global, Session::Life::Shared);
     if (!session) return kConfigError;
     session->troubles().tell_all();
+    if (!connect_required(*session, session->caller())) {
+        const auto& why = session->host().why_ended();
+        return why ? session->report(*why) : session->code_of_end();
+    }
     RunningHost host(*session, *seat);
     if (!detached) print_ready(::getpid(), seat->path(), global);
     say_ready(seat->path(), global);
@@ -209,7 +214,8 @@ void add_run_verb(CLI::App& app, Choice& choice) {
         app, "run", "Stay up with servers connected, for all commands of this user in this folder",
         "  patchbay run              until Ctrl-C or SIGTERM\n  patchbay run --detach     in the "
         "background; returns when it is ready\nThere is one for each folder and configuration; "
-        "what is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
+        "it does not start without a server\nthat says required = true (exit code 5). "
+        "What is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
         "speak to it at its socket, as host/app/BATCH.md of the sources says.");
     run.add_flag("--detach", *detach, "Go on in the background");
     choice.on(run, [detach](const auto& global) { return run_verb(global, *detach); });

@@ -1,8 +1,10 @@
 #include "app/client_relay.hpp"
 #include "app/http_listener.hpp"
+#include "app/local_caller.hpp"
 #include "app/look_for_host.hpp"
 #include "app/metrics_listener.hpp"
 #include "app/output.hpp"
+#include "app/required_servers.hpp"
 #include "app/rule_teller.hpp"
 #include "app/session.hpp"
 #include "app/shown_view.hpp"
@@ -70,6 +72,21 @@ Result<void> check_readable(const config::Config& config, const HttpTerms& terms
                  config.gateway.fault + "; nobody is let in by HTTP until that is mended"};
 }
 
+// What is required starts as its client comes.
+int serve_one(Session& session, gateway::View view) {
+    session.host().end_without_required();
+    return StdioListener(session, std::move(view)).run();
+}
+
+// Before there is a client it is found out whether what is required starts. It is nobody's, so a server
+// that each client has for itself is ended again.
+bool try_required(Session& session) {
+    const LocalCaller nobody(session.host().callers(),
+                             {core::Principal::Kind::Person, {}, {}, core::Trust::NeedsApproval},
+                             connection::Responder(session.host().config().client, {}));
+    return connect_required(session, nobody);
+}
+
 // The configuration decides whether anybody counts, and who counts is told to the host as it is made: so
 // that is asked in between. Sockets are opened after it is read, but before a client can come.
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
@@ -107,9 +124,13 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     session->host().recall_lists();
     std::optional<RuleTeller> rules;
     if (!global.quiet) rules.emplace(*session, wanted.tools);
-    if (!terms->said.http.empty())
-        return serve_http(*session, *view, *terms, metrics ? &*metrics : nullptr);
-    return StdioListener(*session, std::move(*view)).run();
+    std::optional<int> code;
+    if (terms->said.http.empty())
+        code = serve_one(*session, std::move(*view));
+    else if (try_required(*session))
+        code = serve_http(*session, *view, *terms, metrics ? &*metrics : nullptr);
+    const auto& why = session->host().why_ended();
+    return why ? session->report(*why) : code ? *code : session->code_of_end();
 }
 
 // Who may come in; over stdio that is who started us.

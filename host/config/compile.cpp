@@ -29,6 +29,8 @@ public:
         }
         Server server;
         server.id = id_;
+        server.startup_timeout = context_.defaults.startup_timeout;
+        server.startup_timeout_from = context_.defaults.startup_timeout_from;
         server.tool_timeout = context_.defaults.tool_timeout;
         server.tool_timeout_from = context_.defaults.tool_timeout_from;
         define(server, settled.definition);

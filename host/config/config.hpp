@@ -64,7 +64,13 @@ std::optional<Level> level_from(std::string_view name);
 // nothing here; in our own words what nothing reads was meant for this host.
 enum class Words { Ours, AnotherPrograms };
 
-inline constexpr const char* kToolTimeoutVariable = "MCP_TOOL_TIMEOUT";  // in milliseconds
+// When a server whose connection is lost comes back by itself.
+enum class Restart { Never, OnFailure, Always };
+const char* name_of(Restart restart);  // "on-failure"
+
+// In milliseconds: what servers get that say nothing.
+inline constexpr const char* kStartupTimeoutVariable = "MCP_TIMEOUT";
+inline constexpr const char* kToolTimeoutVariable = "MCP_TOOL_TIMEOUT";
 
 struct Server {
     std::string id;
@@ -106,7 +112,7 @@ struct Server {
     std::vector<std::string> fallback;         // transports tried in order
     std::vector<std::string> forward_headers;  // of clients' requests; in lower case
     bool required = false;
-    bool restart = true;
+    Restart restart = Restart::OnFailure;
 
     std::string written;  // the name in the file, where no id could be made of it as it is
     // What was approved as the file that the command leads to, empty when it led to none; no value:
@@ -170,7 +176,16 @@ struct HealthSettings {  // [health]
     std::chrono::milliseconds reconnect_first{100};  // doubling
     std::chrono::milliseconds reconnect_most{10'000};
     unsigned reconnect_attempts = 5;
+    std::chrono::milliseconds stable{300'000};  // ready for so long: past failures are forgiven
     std::chrono::milliseconds tool_cache{300'000};
+};
+
+struct LogSettings {  // [log]
+    std::string level = "warn";
+    // What servers write: a file is put aside when it is as large or as old, and only so many are kept.
+    std::size_t server_bytes = 1u << 20;
+    std::chrono::milliseconds server_age{7 * 24 * 3'600'000LL};
+    unsigned server_files = 3;
 };
 
 struct Permissions {  // [permissions]; patterns as in config/README.md
@@ -260,8 +275,8 @@ struct Config {
     GatewaySettings gateway;
     std::vector<Agent> agents;          // sorted by name, faulty ones included
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
-    std::string log_level = "warn";     // [log] level
-    bool deny_all = false;              // broken enterprise file; `stop` says why
+    LogSettings log;
+    bool deny_all = false;  // broken enterprise file; `stop` says why
     // Why only enterprise files were read: "/etc/patchbay/enterprise.toml is exclusive"; empty: the
     // others were too.
     std::string closed_by;

@@ -13,17 +13,25 @@ namespace patchbay::config {
 
 namespace {
 
-// MCP_TOOL_TIMEOUT, in milliseconds: the default for servers that say nothing.
-void take_tool_timeout(const Environment& environment, const std::string& closed_by,
-                       MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics) {
-    const auto text =
-        environment.variable ? environment.variable(kToolTimeoutVariable) : std::nullopt;
+// A variable that holds the default of a time-out in milliseconds.
+struct TimeoutVariable {
+    const char* name;
+    std::chrono::milliseconds MergeDefaults::*limit;
+    const char* MergeDefaults::*from;
+};
+constexpr TimeoutVariable kTimeoutVariables[] = {
+    {kStartupTimeoutVariable, &MergeDefaults::startup_timeout,
+     &MergeDefaults::startup_timeout_from},
+    {kToolTimeoutVariable, &MergeDefaults::tool_timeout, &MergeDefaults::tool_timeout_from}};
+
+void take_timeout(const TimeoutVariable& variable, const Environment& environment,
+                  const std::string& closed_by, MergeDefaults& defaults,
+                  std::vector<Diagnostic>& diagnostics) {
+    const auto text = environment.variable ? environment.variable(variable.name) : std::nullopt;
     if (!text || text->empty()) return;
     const auto warn = [&](std::string message) {
-        diagnostics.push_back({Severity::Warning,
-                               {Scope::Session, kToolTimeoutVariable, 0, 0},
-                               std::move(message),
-                               {}});
+        diagnostics.push_back(
+            {Severity::Warning, {Scope::Session, variable.name, 0, 0}, std::move(message), {}});
     };
     if (!closed_by.empty()) return warn("ignored: " + closed_by);
     std::int64_t ms = 0;
@@ -31,7 +39,8 @@ void take_tool_timeout(const Environment& environment, const std::string& closed
     if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000)
         return warn("ignored \"" + core::printable(*text, 40) +
                     "\"; expected milliseconds from 1 to 31622400000");
-    defaults = {std::chrono::milliseconds(ms), kToolTimeoutVariable};
+    defaults.*variable.limit = std::chrono::milliseconds(ms);
+    defaults.*variable.from = variable.name;
 }
 
 // A folder that is named by a relative path is beside the file that names it.
@@ -83,7 +92,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
             const Approvals* approvals) {
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
-    take_tool_timeout(environment, sources.closed_by, defaults, sources.diagnostics);
+    for (const auto& variable : kTimeoutVariables)
+        take_timeout(variable, environment, sources.closed_by, defaults, sources.diagnostics);
     settle_ids(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;

@@ -21,6 +21,8 @@
 namespace patchbay::config {
 
 struct MergeDefaults {
+    std::chrono::milliseconds startup_timeout{60'000};
+    const char* startup_timeout_from = "startup_timeout_sec";
     std::chrono::milliseconds tool_timeout{97'200'000};
     const char* tool_timeout_from = "tool_timeout_sec";
 };

@@ -44,6 +44,11 @@ std::optional<Level> level_from(std::string_view name) {
     return {};
 }
 
+const char* name_of(Restart restart) {
+    constexpr std::array kNames{"never", "on-failure", "always"};
+    return kNames[static_cast<std::size_t>(restart)];
+}
+
 std::string to_string(const Place& place) {
     auto text = std::string(name_of(place.scope)) + " config";
     if (!place.file.empty()) text += " " + place.file;

@@ -60,6 +60,21 @@ std::string take_warm(unsigned& target, const Node& value) {
     return {};
 }
 
+// It was a flag once, and other programs have one of that name.
+std::string take_restart(Restart& target, const Node& value) {
+    if (value.is(Node::Kind::Flag)) {
+        target = value.flag ? Restart::OnFailure : Restart::Never;
+        return {};
+    }
+    static const std::vector<std::string> words = {"on-failure", "always", "never"};
+    std::string word;
+    if (auto wrong = take_one_of(word, value, words); !wrong.empty()) return wrong;
+    target = word == "always"  ? Restart::Always
+             : word == "never" ? Restart::Never
+                               : Restart::OnFailure;
+    return {};
+}
+
 using S = Server;
 using N = const Node&;
 constexpr auto kYes = Overlay::Yes;
@@ -124,7 +139,7 @@ const std::array kServerKeys = {
     ServerKey{"forward_headers", kNo,
               [](S& s, N v) { return take_forwarded_headers(s.forward_headers, v); }},
     ServerKey{"required", kNo, [](S& s, N v) { return take_flag(s.required, v); }},
-    ServerKey{"restart", kNo, [](S& s, N v) { return take_flag(s.restart, v); }},
+    ServerKey{"restart", kNo, [](S& s, N v) { return take_restart(s.restart, v); }},
 };
 
 // Environment values written as numbers or true/false are meant as text.
@@ -144,6 +159,55 @@ bool to_scalar_text(const Node& value, std::string& text) {
     }
 }
 
+constexpr const char* kLimits[] = {"memory", "cpu_seconds", "processes", "files", "output_bytes"};
+constexpr std::int64_t kMostOfALimit = std::int64_t{1} << 50;  // far from any overflow
+
+std::string take_whole(std::int64_t& target, const Node& value) {
+    const std::string expected = "a whole number from 1 to 1000000000";
+    auto number = value.is(Node::Kind::Integer) ? value.integer : 0;
+    if (value.is(Node::Kind::Text)) {  // as `config show` has it
+        const auto* const end = value.text.data() + value.text.size();
+        const auto [read, failed] = std::from_chars(value.text.data(), end, number);
+        if (failed != std::errc() || read != end) return mismatch(expected, value);
+    }
+    if (number < 1 || number > 1'000'000'000) return wrong_number(expected, value);
+    target = number;
+    return {};
+}
+
+// 1073741824, "1 GiB", "512MiB", "2 GB"
+std::string take_bytes(std::int64_t& target, const Node& value) {
+    constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"", 1},
+                                                                    {"b", 1},
+                                                                    {"kib", 1 << 10},
+                                                                    {"mib", 1 << 20},
+                                                                    {"gib", 1 << 30},
+                                                                    {"tib", std::int64_t{1} << 40},
+                                                                    {"kb", 1'000},
+                                                                    {"mb", 1'000'000},
+                                                                    {"gb", 1'000'000'000},
+                                                                    {"tb", 1'000'000'000'000}};
+    const std::string expected = "bytes, or text such as \"512 MiB\" or \"1 GiB\", up to 1024 TiB";
+    std::int64_t number = value.is(Node::Kind::Integer) ? value.integer : 0, unit = 1;
+    if (value.is(Node::Kind::Text)) {
+        const auto text = core::trimmed(value.text);
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const auto word = core::lower(
+            core::trimmed({end, static_cast<std::size_t>(text.data() + text.size() - end)}));
+        const auto* const found =
+            std::find_if(std::begin(kUnits), std::end(kUnits),
+                         [&](const auto& each) { return each.first == word; });
+        if (failed != std::errc() || found == std::end(kUnits))
+            return "expected " + expected + ", found \"" + core::printable(value.text, 40) + "\"";
+        unit = found->second;
+    } else if (!value.is(Node::Kind::Integer)) {
+        return mismatch(expected, value);
+    }
+    if (number < 1 || number > kMostOfALimit / unit) return "expected " + expected;
+    target = number * unit;
+    return {};
+}
+
 class SettingsTaker {
 public:
     SettingsTaker(Server& server, std::vector<Complaint>& complaints)
@@ -156,6 +220,7 @@ public:
         if (key == "env" || key == "headers") return text_map(key, value);
         if (key == "cwd" || key == "url" || key == "host") return text(key, value);
         if (key == "port") return port(value);
+        if (key == "limits") return limits(value);
         // Of some other transport, and judged by its schema once the plugin is known.
         server_.settings[key] = to_json(value);
     }
@@ -236,6 +301,30 @@ private:
         complaints_.push_back({value.mark, "port: expected a number from 1 to 65535"});
     }
 
+    // Of a program. In bytes when they reach the transport, whose schema knows the same names.
+    void limits(const Node& value) {
+        if (!value.is(Node::Kind::Map)) return complain("limits", value, "a table of limits");
+        boost::json::object taken;
+        for (const auto& [key, mark, limit] : value.members) {
+            if (std::find(std::begin(kLimits), std::end(kLimits), key) == std::end(kLimits)) {
+                complaints_.push_back(
+                    {mark, "limits: unknown key \"" + core::printable(key, 80) + "\"; there are " +
+                               core::join({std::begin(kLimits), std::end(kLimits)}, ", ") +
+                               core::did_you_mean(key, {std::begin(kLimits), std::end(kLimits)})});
+                return;
+            }
+            const bool bytes = key == "memory" || key == "output_bytes";
+            std::int64_t number = 0;
+            if (auto wrong = bytes ? take_bytes(number, limit) : take_whole(number, limit);
+                !wrong.empty()) {
+                complaints_.push_back({limit.mark, "limits." + key + ": " + wrong});
+                return;
+            }
+            taken[key] = std::to_string(number);  // an sdk::Config has no numbers this deep
+        }
+        server_.settings["limits"] = std::move(taken);
+    }
+
     Server& server_;
     std::vector<Complaint>& complaints_;
     boost::json::array more_args_;
@@ -263,10 +352,11 @@ const std::vector<TransportKeys>& usual_settings() {
         "url",        "headers", "connect_timeout_ms", "ca_file", "client_certificate",
         "client_key", "proxy",   "unix_socket"};
     static const std::vector<TransportKeys> settings = {
-        {"stdio", {"command", "args", "cwd", "env", "pass_env", "pid_namespace", "stop_grace_ms"}},
+        {"stdio",
+         {"command", "args", "cwd", "env", "pass_env", "pid_namespace", "stop_grace_ms", "limits"}},
         {"tcp",
          {"host", "port", "allow_remote", "command", "args", "cwd", "env", "pass_env",
-          "connect_timeout_ms", "stop_grace_ms"}},
+          "connect_timeout_ms", "stop_grace_ms", "limits"}},
         {"http", kRemote},
         {"sse", kRemote},
         {"ws", kRemote},

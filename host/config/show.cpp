@@ -116,6 +116,7 @@ json::object health_json(const HealthSettings& health) {
             {"reconnect_first_ms", health.reconnect_first.count()},
             {"reconnect_most_ms", health.reconnect_most.count()},
             {"reconnect_attempts", health.reconnect_attempts},
+            {"stable_sec", seconds(health.stable)},
             {"tool_cache_sec", seconds(health.tool_cache)}};
 }
 
@@ -216,7 +217,7 @@ json::object to_json(const Server& server) {
     if (!server.fallback.empty()) out["fallback"] = texts(server.fallback);
     if (!server.forward_headers.empty()) out["forward_headers"] = texts(server.forward_headers);
     if (server.required) out["required"] = true;
-    if (!server.restart) out["restart"] = false;
+    if (server.restart != Restart::OnFailure) out["restart"] = name_of(server.restart);
     return out;
 }
 
@@ -248,15 +249,23 @@ json::value to_json(const Config& config, bool with_origins) {
                                   {"hang_limit", seconds(config.plugins.hang_limit)},
                                   {"stdio", {{"pass_env", texts(config.plugins.stdio_pass_env)}}}};
     out["secrets"] = json::object{{"store", config.secret_store}};
-    out["log"] = json::object{{"level", config.log_level}};
+    out["log"] = json::object{{"level", config.log.level},
+                              {"server_bytes", config.log.server_bytes},
+                              {"server_age_sec", seconds(config.log.server_age)},
+                              {"server_files", config.log.server_files}};
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {
         auto& origins = out["origins"].emplace_object();
         for (const auto& [key, place] : config.origins) origins[key] = place_json(place);
-        for (const auto& server : config.servers)
-            if (std::string_view(server.tool_timeout_from) == kToolTimeoutVariable)
-                origins["servers." + server.id + ".tool_timeout_sec"] =
-                    place_json({Scope::Session, kToolTimeoutVariable, 0, 0});
+        for (const auto& server : config.servers) {
+            const auto told = [&](const char* from, const char* variable, const char* key) {
+                if (std::string_view(from) == variable)
+                    origins["servers." + server.id + key] =
+                        place_json({Scope::Session, variable, 0, 0});
+            };
+            told(server.startup_timeout_from, kStartupTimeoutVariable, ".startup_timeout_sec");
+            told(server.tool_timeout_from, kToolTimeoutVariable, ".tool_timeout_sec");
+        }
     }
     return out;
 }

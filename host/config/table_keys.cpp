@@ -138,6 +138,8 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); }},
     TableKey{"health", "reconnect_attempts", kNotProject,
              [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); }},
+    TableKey{"health", "stable_sec", kNotProject,
+             [](C& c, N v) { return take_duration(c.health.stable, v, 1000); }},
     TableKey{"health", "tool_cache_sec", kNotProject,
              [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); }},
 
@@ -261,8 +263,15 @@ const std::array kTableKeys = {
     TableKey{
         "log", "level", kNotProject,  // it could hide what we have to say of it
         [](C& c, N v) {
-            return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
+            return take_one_of(c.log.level, v, {"trace", "debug", "info", "warn", "error", "off"});
         }},
+    // It could have thrown away what its servers said, or fill the disk.
+    TableKey{"log", "server_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.log.server_bytes, v); }},
+    TableKey{"log", "server_age_sec", kNotProject,
+             [](C& c, N v) { return take_duration(c.log.server_age, v, 1000, 1000); }},
+    TableKey{"log", "server_files", kNotProject,
+             [](C& c, N v) { return take_count(c.log.server_files, v, std::int64_t{100}); }},
 };
 
 }  // namespace

@@ -2,8 +2,11 @@
 #include "connection/connection.hpp"
 
 #include "connection/connection_impl.hpp"
+#include "connection/time_limits.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+
+#include <cstring>
 
 namespace patchbay::connection {
 
@@ -37,6 +40,25 @@ const char* name_of(State state) {
     return "error";
 }
 
+std::string signal_name(int signal) {
+    const char* const name = ::sigabbrev_np(signal);
+    return name ? std::string("SIG") + name : std::string();
+}
+
+std::string to_string(const Exit& exit) {
+    const auto limit = exit.limit.empty() ? std::string() : " (limits." + exit.limit + ")";
+    if (exit.code) return "exit code " + std::to_string(*exit.code) + limit;
+    if (!exit.signal) return "ended" + limit;
+    const auto name = signal_name(*exit.signal);
+    return "killed by " + (name.empty() ? "signal " + std::to_string(*exit.signal) : name) + limit;
+}
+
+std::string to_string(const Starting& starting) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(starting.taken).count();
+    return "starting, " + std::to_string(seconds) + " s" +
+           (starting.last_said.empty() ? "" : ", last said on stderr: " + starting.last_said);
+}
+
 Status masked(Status status) {
     const auto mask = [](std::string& text) { text = core::log::masked(text); };
     for (auto* text : {&status.last_error, &status.protocol, &status.server_name,
@@ -48,6 +70,7 @@ Status masked(Status status) {
     for (const auto& [name, value] : status.facts)
         facts[core::log::masked(name)] = core::log::masked(value);
     status.facts = std::move(facts);
+    if (status.starting) mask(status.starting->last_said);
     return status;
 }
 
@@ -147,7 +170,11 @@ Status Connection::status() const {
     status.place = impl.spec.config.place;
     status.state = state();
     impl.dialogue.reception.count(status);
+    if (const auto taken = impl.course.supervisor().on_its_way())
+        status.starting = {*taken, impl.spec.config.startup_timeout, impl.dialogue.link.last_said};
     status.notes = impl.dialogue.tools.notes();
+    if (auto why = no_calls(impl.dialogue.link.late_calls); !why.empty())
+        status.notes.push_back(std::move(why));
     // A list that failed before there was any is not one of no tools.
     const auto* error = tools_error();
     if ((status.state == State::Ready && !error) || !tools().empty()) status.tools = tools().size();

@@ -2,6 +2,7 @@
 
 #include "config/launch.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 #include <utility>
 
@@ -86,7 +87,10 @@ void Connection::Impl::tell_failure(const Error& error, const Course::Event& eve
     requests.fail_all(error, wait_on ? Which::Started : Which::All);
     dialogue.tools.tell(error);
     course.settle();
-    if (const auto pause = course.pause()) opening.begin_after(*pause);
+    const auto pause = course.pause();
+    if (!pause) return;
+    const bool wanted = course.supervisor().wakes() && requests.pending().any_of(0);
+    opening.begin_after(wanted ? std::chrono::milliseconds(0) : *pause);
 }
 
 void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
@@ -108,12 +112,29 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
         return stopped();
     }
     if (opening.go_on(error, lost ? nullptr : problem, was_guessing)) return;
+    if (was_ready && !lost && dialogue.link.bill.left_well() && course.supervisor().rests())
+        return on_left(within("the server has ended", std::move(error)));
     if (was_ready) {
         course.was_ready();
         error = within("connection lost", std::move(error));
     }
     if (lost) return on_failed(std::move(error), Retry::Worthwhile);
     opening.on_attempt_failed(std::move(error), Retry::Worthwhile);
+}
+
+// It had done what it was there for, as far as it knows: the next request starts it, and so does one
+// that no server has got.
+void Connection::Impl::on_left(const Error& error) {
+    auto& requests = dialogue.requests;
+    course.note(core::printable(name.named(error).message, 2000));
+    core::log::debug(course.shown().last_error);
+    course.pass(&Supervisor::rest);
+    opening.end();
+    requests.keep_waiting();
+    requests.fail_all(name.named(error), Which::Started);
+    dialogue.tools.tell(name.named(error));
+    course.settle();
+    if (requests.pending().any_of(0)) context.loop.defer(lifetime.guard([this] { connect({}); }));
 }
 
 Error Connection::Impl::why_gone(const plugin::Problem* problem, bool was_ready) const {

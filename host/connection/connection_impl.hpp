@@ -36,6 +36,7 @@ struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, Wi
     void on_heard() override { agreement.heard(); }
     void on_malformed(const Error& error) override;
     void on_channel_closed(const plugin::Problem* problem) override;
+    void on_left(const Error& error);  // by itself, and well
     void on_resources_wanted() override { agreement.listen(); }
 
     // Everybody who waits hears of it, after the supervisor has passed on.

@@ -4,6 +4,7 @@
 // Owns:    the channel. Threads: [loop].
 #pragma once
 
+#include "connection/bill.hpp"
 #include "connection/caller.hpp"
 #include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
@@ -32,6 +33,11 @@ struct Link {
     std::string meta_of_others;
     std::optional<Lost> lost;
     unsigned generation = 0;  // sessions agreed on so far, over all channels
+
+    Bill bill;  // over all channels too
+
+    std::string last_said;    // on stderr, printable
+    unsigned late_calls = 0;  // of tools that were not answered in time, in a row
 
     bool late = false;  // something asked over this channel was not answered in time
 
@@ -63,12 +69,14 @@ struct Link {
     bool request_scoped() const { return channel && channel->request_scoped(); }
     bool in_use() const { return channel && !lost; }
 
-    // Everything but the count goes; the channel is its caller's.
+    // Everything but the count and the bill goes; the channel is its caller's.
     std::unique_ptr<plugin::Channel> end() {
         auto gone = std::move(channel);
         const auto sessions = generation;
+        auto costs = std::move(bill);
         *this = {};
         generation = sessions;
+        bill = std::move(costs);
         return gone;
     }
 };

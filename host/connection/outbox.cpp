@@ -33,6 +33,8 @@ void Outbox::overflow() {
 
 void Outbox::hand_over(Outgoing& outgoing) {
     if (outgoing.kind == plugin::MessageKind::Request) owner_.on_leaving(outgoing.exchange);
+    if (outgoing.method == "tools/call") ++link_.bill.cost.calls;
+    link_.bill.cost.sent_bytes += outgoing.body.size();
     plugin::OutgoingMessage message;
     message.kind = outgoing.kind;
     message.exchange = outgoing.exchange;

@@ -1,6 +1,10 @@
 #include "connection/reception.hpp"
 
+#include "core/process_usage.hpp"
 #include "core/text.hpp"
+
+#include <algorithm>
+#include <charconv>
 
 namespace patchbay::connection {
 
@@ -14,6 +18,7 @@ Reception::Reception(const Context& context, const Parts& parts)
 void Reception::begin() {
     output_ = {};
     facts_.clear();
+    parts_.link.bill.begin();
 }
 
 const std::string* Reception::trouble() const {
@@ -35,9 +40,28 @@ void Reception::count(Status& status) const {
     status.stray_lines = strays_;
     status.malformed = inbound_.malformed();
     status.late_answers = inbound_.late_answers();
+    status.last_exit = parts_.link.bill.last_exit;
+    status.cost = parts_.link.bill.cost;
+    if (const auto pid = process()) {
+        const auto used = core::usage_of_tree(*pid);
+        status.cost.cpu += used.cpu;
+        status.cost.peak_memory_bytes =
+            std::max(status.cost.peak_memory_bytes, used.peak_memory_bytes);
+    }
+}
+
+std::optional<std::int64_t> Reception::process() const {
+    const auto found = facts_.find("pid");
+    if (found == facts_.end()) return {};
+    std::int64_t pid = 0;
+    const auto* const end = found->second.data() + found->second.size();
+    const auto [read, failed] = std::from_chars(found->second.data(), end, pid);
+    if (failed != std::errc() || read != end) return {};
+    return pid;
 }
 
 void Reception::on_message(plugin::ExchangeId exchange, core::Buffer body) {
+    parts_.link.bill.cost.received_bytes += body.size();
     if (parts_.link.lost) return;  // given up: nothing that it says counts any more
     parts_.owner.on_heard();
     parts_.greeting.heard();
@@ -54,10 +78,12 @@ void Reception::on_challenge(const plugin::Problem& problem) {
 }
 
 void Reception::on_output(unsigned stream, std::string_view line) {
+    parts_.link.bill.cost.received_bytes += line.size() + 1;
     // A program that writes has started: its silence counts from now.
     parts_.greeting.heard();
     if (stream != 1) return on_stray(line);
     output_.keep_stderr(line);
+    parts_.link.last_said = output_.last_said();
     context_.events.on_output(parts_.name.id(), false, line);
 }
 
@@ -68,6 +94,7 @@ void Reception::on_stray(std::string_view line) {
 }
 
 void Reception::on_fact(std::string_view fact, std::string_view value) {
+    if (parts_.link.bill.take(fact, value, context_.loop.time().date())) return;
     if (value.empty())  // it is over, like the trouble of a connection that has come about
         facts_.erase(std::string(fact));
     else

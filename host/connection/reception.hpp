@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,7 @@ public:
     void on_closed(const plugin::Problem* problem) override;
 
 private:
+    std::optional<std::int64_t> process() const;
     void on_stray(std::string_view line) override;
     void on_malformed(const Error& error) override { parts_.owner.on_malformed(error); }
 

@@ -4,6 +4,8 @@
 #include "protocol/compose.hpp"
 #include "protocol/raw_json.hpp"
 
+#include <optional>
+
 namespace patchbay::connection {
 
 namespace {
@@ -86,15 +88,23 @@ void Requests::cancel(RequestId id, const std::string& reason) {
 
 void Requests::expired(RequestId id) {
     const auto& entry = *pending_.find(id);
-    auto error = too_late(entry, parts_.server, parts_.supervisor.shown());
+    std::optional<Starting> starting;
+    if (const auto taken = parts_.supervisor.on_its_way())
+        starting = {*taken, parts_.server.startup_timeout, parts_.link.last_said};
+    auto error =
+        too_late(entry, parts_.server, parts_.supervisor.shown(), starting ? &*starting : nullptr);
     // Of an Asking request it is a person who is late.
     if (entry.stage != Stage::Asking && parts_.link.channel) parts_.link.late = true;
+    if (entry.stage == Stage::Sent && entry.request.method == "tools/call")
+        if (const auto why = no_calls(++parts_.link.late_calls); !why.empty())
+            error.message += "; " + why;
     delivery_.tell_cancelled(entry, "timed out");
     finish(id, parts_.name.named(std::move(error)));
 }
 
 void Requests::finish(RequestId id, Result<Reply> outcome) {
     auto entry = take(id, outcome.has_value());
+    if (outcome && entry.request.method == "tools/call") parts_.link.late_calls = 0;
     entry.handler(std::move(outcome));
 }
 

@@ -33,6 +33,13 @@ void count_in(Status& all, const Status& one) {
     all.stray_lines += one.stray_lines;
     all.malformed += one.malformed;
     all.late_answers += one.late_answers;
+    all.cost.calls += one.cost.calls;
+    all.cost.sent_bytes += one.cost.sent_bytes;
+    all.cost.received_bytes += one.cost.received_bytes;
+    all.cost.cpu += one.cost.cpu;
+    all.cost.peak_memory_bytes = std::max(all.cost.peak_memory_bytes, one.cost.peak_memory_bytes);
+    if (one.last_exit && (!all.last_exit || all.last_exit->at < one.last_exit->at))
+        all.last_exit = one.last_exit;
 }
 
 }  // namespace

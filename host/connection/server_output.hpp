@@ -19,6 +19,7 @@ public:
     // `text` with what is worth saying, appended.
     std::string with_stderr(std::string text) const;
     std::string with_strays(std::string text) const;
+    std::string last_said() const { return stderr_tail_.empty() ? "" : stderr_tail_.back(); }
     bool has_strays() const { return strays_ > 0; }
 
 private:

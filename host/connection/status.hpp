@@ -32,6 +32,36 @@ enum class State {
 ErrorCode refusal_of(State state);
 const char* name_of(State state);  // "auth_required"; Idle (configured, not asked for) is "idle"
 
+// How a program ended by itself, or was ended. One of the two numbers, where its transport has told.
+struct Exit {
+    std::optional<int> code, signal;
+    std::string limit;  // the key of its `limits` that ended it; empty: none
+    std::chrono::system_clock::time_point at{};
+    bool operator==(const Exit&) const = default;
+};
+
+std::string signal_name(int signal);      // "SIGKILL"; empty: it has none
+std::string to_string(const Exit& exit);  // "killed by SIGKILL", "exit code 3"
+
+// What a server has cost since the host has started it first.
+struct Cost {
+    std::uint64_t calls = 0;  // of tools, as sent
+    std::uint64_t sent_bytes = 0, received_bytes = 0;
+    std::chrono::milliseconds cpu{0};
+    std::uint64_t peak_memory_bytes = 0;  // the largest of its programs at any time
+    bool operator==(const Cost&) const = default;
+};
+inline constexpr std::uint64_t kMostCpuMs = 1ull << 45;  // of one program: a thousand years
+
+// Of a server that is on its way.
+struct Starting {
+    std::chrono::milliseconds taken{0}, limit{0};
+    std::string last_said;  // on stderr, printable; empty: nothing yet
+    bool operator==(const Starting&) const = default;
+};
+// `starting, 12 s, last said on stderr: added 42 packages`
+std::string to_string(const Starting& starting);
+
 // One of several to the same server.
 struct OneOfStatus {
     std::string use;  // "shared", "own", "spare"
@@ -56,6 +86,9 @@ struct Status {
     unsigned restarts = 0;
     std::size_t pending = 0;
     std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"
+    std::optional<Starting> starting;
+    std::optional<Exit> last_exit;
+    Cost cost;
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
     // What it lists otherwise than it did, of each list the last time that it did.
     std::vector<catalogue::Drift> drifts;

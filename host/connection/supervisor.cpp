@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace patchbay::connection {
 
 namespace {
 
-constexpr std::chrono::seconds kSteady{30};         // then past failures are forgiven
 constexpr std::chrono::seconds kMostPatience{300};  // that a server may ask for
 
 }  // namespace
@@ -37,12 +37,28 @@ bool Supervisor::want() {
     return false;
 }
 
+bool Supervisor::is_on_its_way() const {
+    return phase_ == Phase::Waiting || phase_ == Phase::Attempting || phase_ == Phase::MovingOn;
+}
+
+std::optional<std::chrono::milliseconds> Supervisor::on_its_way() const {
+    if (!is_on_its_way()) return {};
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time_.now() - set_out_at_);
+}
+
+// Another transport or era that is tried is the same way.
+void Supervisor::set_out() {
+    if (!is_on_its_way()) set_out_at_ = time_.now();
+}
+
 void Supervisor::queue() {
+    set_out();
     phase_ = Phase::Waiting;
     shown_ = starting();
 }
 
 void Supervisor::attempt() {
+    set_out();
     phase_ = Phase::Attempting;
     shown_ = starting();
     patience_ = {};
@@ -56,9 +72,11 @@ void Supervisor::ready() {
     phase_ = Phase::Ready;
     shown_ = State::Ready;
     ready_at_ = time_.now();
+    served_ = true;
 }
 
 void Supervisor::renew() {
+    set_out();
     if (is_ready()) shown_ = State::Reconnecting;
     phase_ = Phase::Attempting;
 }
@@ -78,6 +96,15 @@ void Supervisor::give_up() {
     phase_ = Phase::Leaving;
     shown_ = State::Error;
     failed_at_ = time_.now();
+}
+
+void Supervisor::rest() {
+    phase_ = Phase::Idle;
+    shown_ = State::Idle;
+}
+
+bool Supervisor::rests() const {
+    return terms_.long_lived && server_.restart == config::Restart::OnFailure;
 }
 
 void Supervisor::fail(const Error& error, Retry retry) {
@@ -103,6 +130,7 @@ void Supervisor::stopped() {
 std::chrono::milliseconds Supervisor::pause() {
     assert(phase_ == Phase::BackingOff);
     const auto doubled = terms_.health.reconnect_first * (1u << std::min(attempts_, 16u));
+    prompt_ = std::exchange(served_, false) && attempts_ == 0 && patience_.count() == 0;
     ++attempts_;
     return std::max(std::min(doubled, terms_.health.reconnect_most),
                     std::min<std::chrono::milliseconds>(patience_, kMostPatience));
@@ -110,16 +138,18 @@ std::chrono::milliseconds Supervisor::pause() {
 
 // One that falls over right after each start counts its attempts on.
 void Supervisor::was_ready() {
-    if (is_ready() && time_.now() - ready_at_ >= kSteady) attempts_ = 0;
+    if (is_ready() && time_.now() - ready_at_ >= terms_.health.stable) attempts_ = 0;
 }
 
 bool Supervisor::comes_back(const Error& error) const {
-    return error.code != ErrorCode::AuthRequired && terms_.long_lived && server_.restart &&
+    return error.code != ErrorCode::AuthRequired && terms_.long_lived &&
+           server_.restart != config::Restart::Never &&
            attempts_ < terms_.health.reconnect_attempts;
 }
 
 bool Supervisor::wakes() const {
-    return phase_ == Phase::Idle || phase_ == Phase::Failed || phase_ == Phase::AuthRequired;
+    return phase_ == Phase::Idle || phase_ == Phase::Failed || phase_ == Phase::AuthRequired ||
+           (phase_ == Phase::BackingOff && prompt_);
 }
 
 // A caller that tries again and again would otherwise start a program that fails as often.
@@ -131,7 +161,7 @@ bool Supervisor::refuses() const {
 
 // Who has signed in meanwhile is let through.
 bool Supervisor::stays_down() const {
-    return !server_.restart && phase_ == Phase::Failed && refuses();
+    return server_.restart == config::Restart::Never && phase_ == Phase::Failed && refuses();
 }
 
 }  // namespace patchbay::connection

@@ -14,31 +14,35 @@
 //                 channel, or one that is opened anew
 //   Attempting,   lose: the channel is closed by us    Leaving       Reconnecting, Failed or
 //   Ready                                                            AuthRequired (2)
+//   Ready         rest: the server has left by itself, Idle          Idle
+//                 and well; restart = "on-failure"
 //   MovingOn      give_up: it does not let go          Leaving       Error
 //   any but the   fail: there is no channel, or not    BackingOff    Reconnecting
 //   last two      any more                             Failed        Failed; Error: not to be retried
 //                                                      AuthRequired  AuthRequired
-//   BackingOff,   want, or its pause is over           (caller)
+//   BackingOff,   want, or its pause is over; (3)      (caller)
 //   Failed,
 //   AuthRequired
 //   any           stop: the channel is closed          Stopping      as it was
 //   any           stopped: there is none               Stopped       Stopped
 //
 //   (1) Reconnecting once an attempt has failed. (2) What fail() will come to as things stand: who
-//   waits hears at once, the server may take its time to leave.
+//   waits hears at once, the server may take its time to leave. (3) One that served is started at
+//   once for a request that comes, or waits, when it has gone: only who crashes again makes it wait.
 //
 // A server of a checkout that nobody has approved has no connection: State::Untrusted is told of it
 // by the app. Disabled ones have none either.
 //
 // Threads: [value]. Errors: none.
 // Limits:  config::HealthSettings reconnect_attempts in a row, reconnect_first doubling up to
-//          reconnect_most between them; a server may ask for five minutes. What was ready for half a
-//          minute begins to count anew.
+//          reconnect_most between them; a server may ask for five minutes. What was ready for as
+//          long as `stable` says begins to count anew.
 #pragma once
 
 #include "connection/context.hpp"
 
 #include <chrono>
+#include <optional>
 
 namespace patchbay::connection {
 
@@ -66,6 +70,9 @@ public:
     bool is_ready() const { return phase_ == Phase::Ready; }
     bool is_closing() const { return phase_ == Phase::Stopping || phase_ == Phase::Stopped; }
 
+    // How long it has been on its way; nothing: it is not.
+    std::optional<std::chrono::milliseconds> on_its_way() const;
+
     // Whether an attempt is to begin for who asks. False: one is under way, or none ever will be.
     bool want();
     void queue();
@@ -75,6 +82,7 @@ public:
     void renew();
     void lose(const Error& error);
     void give_up();
+    void rest();
     void fail(const Error& error, Retry retry);
     void stop();
     void stopped();
@@ -84,6 +92,8 @@ public:
     void server_asks_for(std::chrono::milliseconds patience) { patience_ = patience; }
     // The channel went by itself while it was ready.
     void was_ready();
+    // Whether a server that has ended well is not started again before somebody asks.
+    bool rests() const;
 
     // A new request: it starts an attempt, is refused because one failed a moment ago, or neither.
     bool wakes() const;
@@ -93,6 +103,8 @@ public:
     bool stays_down() const;
 
 private:
+    bool is_on_its_way() const;
+    void set_out();
     bool comes_back(const Error& error) const;
     State starting() const { return attempts_ == 0 ? State::Connecting : State::Reconnecting; }
 
@@ -103,7 +115,9 @@ private:
     State shown_ = State::Idle;
     unsigned attempts_ = 0;  // that failed, in a row
     std::chrono::milliseconds patience_{0};
-    core::Clock::time_point ready_at_{}, failed_at_{};
+    bool served_ = false;  // ready since the last pause
+    bool prompt_ = false;  // this pause is the first one after it served
+    core::Clock::time_point set_out_at_{}, ready_at_{}, failed_at_{};
 };
 
 }  // namespace patchbay::connection

@@ -27,7 +27,8 @@ void set_limits(PendingRequest& entry, const config::Server& server, core::Clock
     entry.deadline = after(asked.begun.value_or(now), entry.wall);
 }
 
-Error too_late(const PendingRequest& entry, const config::Server& server, State state) {
+Error too_late(const PendingRequest& entry, const config::Server& server, State state,
+               const Starting* starting) {
     const auto& asked = entry.request;
     const bool limited = asked.timeout.count() > 0;
     const bool idle = entry.idle_deadline < entry.deadline;
@@ -39,10 +40,16 @@ Error too_late(const PendingRequest& entry, const config::Server& server, State 
                 asked.method + " waits for the input that its server wants; " +
                     (limited ? core::duration(entry.wall) + " (" + limit + ") have passed"
                              : "nobody gave it within " + core::duration(core::kInputWait))};
-    return {ErrorCode::Timeout, asked.method +
-                                    (entry.may_have_run() ? " was not answered" : " was not sent") +
-                                    " within " + core::duration(idle ? entry.idle : entry.wall) +
-                                    " (" + limit + "); the server is " + name_of(state)};
+    return {ErrorCode::Timeout,
+            asked.method + (entry.may_have_run() ? " was not answered" : " was not sent") +
+                " within " + core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
+                "); the server is " + (starting ? to_string(*starting) : name_of(state))};
+}
+
+std::string no_calls(unsigned late) {
+    if (late < kLateCalls) return {};
+    return "the server answers no calls: " + std::to_string(late) +
+           " in a row were not answered in time";
 }
 
 }  // namespace patchbay::connection

@@ -52,6 +52,12 @@ json::value folder_of(const config::Place& place) {
             config::from_project(place.scope)};
 }
 
+// What was remembered when it was a flag still fits.
+json::value restart_part(config::Restart restart) {
+    if (restart == config::Restart::Always) return json::value(config::name_of(restart));
+    return restart == config::Restart::OnFailure;
+}
+
 void sort(std::vector<Part>& parts) {
     std::sort(parts.begin(), parts.end(),
               [](const auto& a, const auto& b) { return a.key < b.key; });
@@ -108,7 +114,7 @@ std::vector<Part> parts_of_conduct(const config::Server& server) {
                             {"mode", json::value(server.mode)},
                             {"request_timeout", server.request_timeout.count()},
                             {"required", server.required},
-                            {"restart", server.restart},
+                            {"restart", restart_part(server.restart)},
                             {"startup_timeout", server.startup_timeout.count()},
                             {"tool_timeout", server.tool_timeout.count()}};
     // Left out where they say nothing, so that what was remembered before they were known still fits.

@@ -13,8 +13,10 @@ Error too_late(const connection::ConnectionPool& pool, connection::CallerNumber 
     for (const auto& id : servers) {
         const auto* held = pool.held(id, caller);
         if (!held || held->state() == State::Ready) continue;
+        const auto starting = held->status().starting;
         return {ErrorCode::Timeout,
-                "server \"" + id + "\" is still " + name_of(held->state()) + " after " + limit};
+                "server \"" + id + "\" is still " + name_of(held->state()) + " after " + limit +
+                    (starting ? ": " + connection::to_string(*starting) : std::string())};
     }
     return {ErrorCode::Timeout, "no answer within " + limit};
 }

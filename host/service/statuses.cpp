@@ -39,6 +39,33 @@ json::object to_json(const connection::OneOfStatus& one) {
     return object;
 }
 
+json::object exit_json(const connection::Exit& exit) {
+    json::object object;
+    if (exit.code) object["code"] = *exit.code;
+    if (exit.signal) {
+        object["signal"] = *exit.signal;
+        if (const auto name = connection::signal_name(*exit.signal); !name.empty())
+            object["signal_name"] = name;
+    }
+    if (!exit.limit.empty()) object["limit"] = exit.limit;
+    object["at"] = time_of(exit.at);
+    return object;
+}
+
+json::object cost_json(const connection::Cost& cost) {
+    return {{"calls", cost.calls},
+            {"sent_bytes", cost.sent_bytes},
+            {"received_bytes", cost.received_bytes},
+            {"cpu_ms", cost.cpu.count()},
+            {"peak_memory_bytes", cost.peak_memory_bytes}};
+}
+
+json::object starting_json(const connection::Starting& starting) {
+    json::object object{{"taken_ms", starting.taken.count()}, {"limit_ms", starting.limit.count()}};
+    if (!starting.last_said.empty()) object["last_said"] = starting.last_said;
+    return object;
+}
+
 }  // namespace
 
 std::vector<Status> statuses_of_all(std::vector<Status> statuses,
@@ -149,6 +176,9 @@ json::object to_json(const Status& status, Wait wait) {
             json::array(status.capabilities.begin(), status.capabilities.end());
     if (!status.notes.empty())
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
+    if (status.starting) object["starting"] = starting_json(*status.starting);
+    if (status.last_exit) object["last_exit"] = exit_json(*status.last_exit);
+    if (status.cost != connection::Cost()) object["cost"] = cost_json(status.cost);
     for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
     if (!status.drifts.empty()) {
         auto& drifts = object["drifts"].emplace_array();

@@ -101,13 +101,15 @@ static void complain(const char* path, int error) {
     (void)!write(2, text, strlen(text));
 }
 
-int start_program(const char* path, char** argv, pid_t* pid) {
+int start_program(const char* path, char** argv, const struct limits* limits, int64_t others,
+                  pid_t* pid) {
     sigset_t none;
     sigemptyset(&none);
     *pid = vfork();
     if (*pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
+        apply_limits(limits, others);
         sigprocmask(SIG_SETMASK, &none, NULL);
         execv(path, argv);
         exec_errno = errno;

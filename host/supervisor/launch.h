@@ -3,6 +3,8 @@
 #ifndef PATCHBAY_LAUNCH_H
 #define PATCHBAY_LAUNCH_H
 
+#include "limits.h"
+
 #include <sys/types.h>
 
 enum {
@@ -21,8 +23,9 @@ int open_namespace(void);
 void split_in_two(int kill_limit_ms);
 
 /* Runs `path` with `argv` as a child in a session of its own that dies with this process; its id is
- * stored in *pid. Otherwise returns the errno, having told why on descriptor 2. */
-int start_program(const char* path, char** argv, pid_t* pid);
+ * stored in *pid. `others`: as apply_limits() has it. Otherwise returns the errno, having told why on descriptor 2. */
+int start_program(const char* path, char** argv, const struct limits* limits, int64_t others,
+                  pid_t* pid);
 
 /* The program's ends of its pipes: only its tree may hold them, or the host never sees them close.
  */

@@ -1,7 +1,8 @@
 /* patchbay-supervisor: starts one program and ends its whole process tree when the program is done,
  * when the host says so, or when the host is gone, whatever killed it.
  *
- *   patchbay-supervisor namespace|shared PATH ARGV0 [ARGUMENT ...]
+ *   patchbay-supervisor namespace|shared[,memory=BYTES][,cpu=SECONDS][,processes=N][,files=N]
+ *                       PATH ARGV0 [ARGUMENT ...]
  *
  * The host has set: descriptors 0, 1, 2 (the program's), 3 (control socket, wire.h), environment,
  * working directory, session, and every signal to its default. Nothing here allocates.
@@ -13,6 +14,7 @@
  * supervisor. */
 #define _GNU_SOURCE
 #include "launch.h"
+#include "limits.h"
 #include "process_tree.h"
 #include "wire.h"
 
@@ -35,6 +37,10 @@ static const long NEVER = LONG_MAX;
 struct family {
     pid_t program;
     int init; /* a pidfd of its namespace's; -1: it has none */
+    struct limits limits;
+    struct tree_usage last; /* as it was when it was looked at last */
+    int limited;            /* PATCHBAY_LIMITED_*: why it ends; 0: not for that */
+    int asked;              /* the host has asked for the end */
 };
 
 static void tell(int kind, int value) {
@@ -73,21 +79,33 @@ static long sooner(long one, long other) {
     return one < other ? one : other;
 }
 
+/* 1: it uses more than it may. */
+static int is_over(struct family* family) {
+    family->last = look_at_tree(family->init >= 0, family->limits.files != 0);
+    family->limited = exceeded_limit(&family->limits, &family->last);
+    return family->limited != 0;
+}
+
 /* Waits for the program to leave, for word from the host, or for the host's end. Returns the wait
  * status of the program, or that of a killed one if it must be killed. */
-static int watch_over(const struct family* family, int signals) {
+static int watch_over(struct family* family, int signals) {
     long term_at = NEVER, kill_at = NEVER;
+    long look_at = need_looks(&family->limits) ? now_ms() + LOOK_MS : NEVER;
     int asked = 0;
     for (;;) {
         int status = 0;
         if (reap(family, &status)) return status;
         const long now = now_ms();
         if (now >= kill_at) return SIGKILL;
+        if (now >= look_at) {
+            if (is_over(family)) return SIGKILL;
+            look_at = now + LOOK_MS;
+        }
         if (!asked && now >= term_at) {
             ask_to_end(family);
             asked = 1;
         }
-        const long next = asked ? kill_at : term_at;
+        const long next = sooner(asked ? kill_at : term_at, look_at);
         struct pollfd waits[2] = {{PATCHBAY_SUPERVISOR_CONTROL_FD, POLLIN, 0},
                                   {signals, POLLIN, 0}};
         (void)!poll(waits, 2, next == NEVER ? -1 : (int)(next - now)); /* failed: looks again */
@@ -102,6 +120,7 @@ static int watch_over(const struct family* family, int signals) {
         const ssize_t got = recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, 0);
         if (got != (ssize_t)sizeof packet) return SIGKILL; /* the host is gone */
         if (packet.kind == PATCHBAY_SUPERVISOR_STOP) {
+            family->asked = 1;
             const long end = now_ms() + packet.value;
             term_at = sooner(term_at, end);
             kill_at = sooner(kill_at, end + packet.value);
@@ -115,6 +134,23 @@ static void end_all(const struct family* family, int signals) {
     const long until = now_ms() + KILL_LIMIT_MS;
     for (long left; !reaped_all() && (left = until - now_ms()) > 0;)
         await_child(signals, (int)left);
+}
+
+static int fitting(int64_t value) {
+    return value < INT_MAX ? (int)value : INT_MAX;
+}
+
+/* What all of it has cost, and whether that is why it has ended. */
+static void tell_usage(const struct family* family, int status, int64_t cpu_before_end_ms) {
+    const struct tree_usage used = usage_of_ended();
+    /* What a namespace's init had waited for is not always ours when it is killed. */
+    const int64_t cpu_ms = used.cpu_ms > cpu_before_end_ms ? used.cpu_ms : cpu_before_end_ms;
+    const int limited = family->limited ? family->limited
+                        : family->asked ? 0
+                                        : limit_behind(&family->limits, &family->last, status);
+    if (limited) tell(PATCHBAY_SUPERVISOR_LIMITED, limited);
+    tell(PATCHBAY_SUPERVISOR_CPU, fitting(cpu_ms));
+    tell(PATCHBAY_SUPERVISOR_MEMORY, fitting(used.memory_bytes / 1024));
 }
 
 static int open_signals(void) {
@@ -140,7 +176,7 @@ static void allow_core_files(void) {
 int main(int argc, char** argv) {
     if (argc < 4) {
         static const char usage[] =
-            "usage: patchbay-supervisor namespace|shared PATH ARGV0 [ARGUMENT ...]\n"
+            "usage: patchbay-supervisor namespace|shared[,LIMIT=N ...] PATH ARGV0 [ARGUMENT ...]\n"
             "Started by patchbay, one for each server that is a child process.\n";
         (void)!write(2, usage, sizeof usage - 1);
         return 2;
@@ -151,16 +187,22 @@ int main(int argc, char** argv) {
     const int signals = open_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 
-    struct family family = {0, strcmp(argv[1], "namespace") == 0 ? open_namespace() : -1};
+    static const char apart[] = "namespace";
+    struct family family = {.limits = limits_in(argv[1])};
+    /* Before /proc is the namespace's. */
+    const int64_t others = family.limits.processes ? processes_of_user() : 0;
+    family.init = strncmp(argv[1], apart, sizeof apart - 1) == 0 ? open_namespace() : -1;
     if (family.init < 0) split_in_two(KILL_LIMIT_MS);
     int status = 127 << 8; /* what a shell says of a program that it cannot run */
-    const int failed = start_program(argv[2], argv + 3, &family.program);
+    const int failed = start_program(argv[2], argv + 3, &family.limits, others, &family.program);
     forget_standard_streams();
     if (failed == PROGRAM_STARTED) {
         tell(PATCHBAY_SUPERVISOR_STARTED, family.program);
         status = watch_over(&family, signals);
     }
+    const int64_t cpu_ms = look_at_tree(family.init >= 0, 0).cpu_ms;
     end_all(&family, signals);
+    tell_usage(&family, status, cpu_ms);
     tell(PATCHBAY_SUPERVISOR_EXITED, exit_value(status));
     return 0;
 }

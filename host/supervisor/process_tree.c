@@ -33,6 +33,11 @@ static void read_file(const char* path) {
     text[used] = 0;
 }
 
+const char* text_of_file(const char* path) {
+    read_file(path);
+    return text;
+}
+
 static int is_pid(long number) {
     return number > 1 && number < MOST_PIDS;
 }
@@ -104,6 +109,15 @@ static void collect(void) {
     if (access("/proc/thread-self/children", R_OK) != 0) return collect_by_parent(self);
     add_children(self);
     for (int i = 0; i != found_count; ++i) add_children(found[i]); /* each may add to them */
+}
+
+int find_descendants(void) {
+    collect();
+    return found_count;
+}
+
+pid_t descendant(int which) {
+    return found[which];
 }
 
 int signal_descendants(int signal) {

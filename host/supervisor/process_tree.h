@@ -5,6 +5,14 @@
 
 #include <sys/types.h>
 
+/* Looks for every descendant of the calling process. Returns how many there are; each, from 0, is
+ * good until somebody looks again. */
+int find_descendants(void);
+pid_t descendant(int which);
+
+/* What a file of /proc says; good until the next one is read. */
+const char* text_of_file(const char* path);
+
 /* Sends `signal` to every descendant of the calling process. Returns how many there were. */
 int signal_descendants(int signal);
 

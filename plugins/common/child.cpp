@@ -1,5 +1,6 @@
 #include "child.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -41,6 +42,20 @@ std::vector<patchbay_kv> environment_of(const std::map<std::string, std::string>
     return environment;
 }
 
+// Numbers as text, since a table in a config holds nothing else.
+std::map<std::string, std::uint64_t> limits_of(const sdk::Config& config) {
+    std::map<std::string, std::uint64_t> limits;
+    for (const auto& [name, text] : config.object("limits")) {
+        std::uint64_t number = 0;
+        const auto* const end = text.data() + text.size();
+        const auto [read, failed] = std::from_chars(text.data(), end, number);
+        if (failed != std::errc() || read != end || number == 0)
+            throw sdk::Failure(PATCHBAY_E_INVALID, "limits." + name + " is no number");
+        limits[name] = number;
+    }
+    return limits;
+}
+
 }  // namespace
 
 Child::Child(ChannelCore& core, Listener& listener)
@@ -54,6 +69,12 @@ void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std
     launch.argv = command_line(config);
     launch.cwd = config.text("cwd");
     launch.env = environment_of(env, passed, credentials, count);
+    limits_ = limits_of(config);
+    const auto limit = [this](const char* name) {
+        const auto found = limits_.find(name);
+        return found == limits_.end() ? 0 : found->second;
+    };
+    launch.limits = {limit("memory"), limit("cpu_seconds"), limit("processes"), limit("files")};
     launch.flags = config.boolean("pid_namespace", true) ? 0 : PATCHBAY_PROCESS_SHARED_PIDS;
     program_.start(launch,
                    use == Stdout::ForPeople ? Program::Stdout::Ours : Program::Stdout::Taken);
@@ -61,11 +82,12 @@ void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std
 
 std::string Child::describe_exit() const {
     if (program_.code() < 256)
-        return "server process exited with code " + std::to_string(program_.code());
+        return "server process exited with code " + std::to_string(program_.code()) +
+               describe_limit();
     const int number = program_.code() - 256;
     const char* const name = ::sigabbrev_np(number);
     return "server process was killed by signal " + std::to_string(number) +
-           (name ? std::string(" (SIG") + name + ")" : "");
+           (name ? std::string(" (SIG") + name + ")" : "") + describe_limit();
 }
 
 void Child::program_runs(std::int64_t pid) {
@@ -73,7 +95,18 @@ void Child::program_runs(std::int64_t pid) {
 }
 
 void Child::program_wrote(Program::Output output, std::string_view text) {
+    count_output(text.size());
     lines_[output].take(text, [&](std::string_view line) { show(output, line); });
+}
+
+// The transport counts what it reads itself. What is over the limit ends the program at once.
+void Child::count_output(std::size_t bytes) {
+    const auto limit = limits_.find("output_bytes");
+    if (limit == limits_.end() || output_exceeded_) return;
+    written_ += bytes;
+    if (written_ <= limit->second) return;
+    output_exceeded_ = true;
+    program_.stop({});
 }
 
 void Child::program_closed(Program::Output output) {
@@ -86,7 +119,39 @@ void Child::show(Program::Output output, std::string_view line) {
 }
 
 void Child::program_exited() {
+    const auto& sink = core_.sink();
+    if (const auto& used = program_.usage(); used.struct_size > 0) {
+        sink.fact("cpu_ms", std::to_string(used.cpu_ms));
+        sink.fact("peak_memory_bytes", std::to_string(used.peak_memory_bytes));
+    }
+    if (const auto limit = limit_reached(); !limit.empty()) sink.fact("limit", limit);
+    sink.fact("exit", program_.code() < 256 ? "code " + std::to_string(program_.code())
+                                            : "signal " + std::to_string(program_.code() - 256));
     listener_.child_exited();
+}
+
+std::string_view Child::limit_reached() const {
+    if (output_exceeded_) return "output_bytes";
+    switch (program_.usage().limit) {
+        case PATCHBAY_LIMIT_MEMORY:
+            return "memory";
+        case PATCHBAY_LIMIT_CPU:
+            return "cpu_seconds";
+        case PATCHBAY_LIMIT_PROCESSES:
+            return "processes";
+        case PATCHBAY_LIMIT_FILES:
+            return "files";
+        default:
+            return {};
+    }
+}
+
+std::string Child::describe_limit() const {
+    const auto limit = limit_reached();
+    const auto found = limits_.find(std::string(limit));
+    if (limit.empty() || found == limits_.end()) return {};
+    return "; it reached its limit (limits." + std::string(limit) + " = " +
+           std::to_string(found->second) + ")";
 }
 
 }  // namespace patchbay::transport

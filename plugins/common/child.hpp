@@ -12,7 +12,10 @@
 #include <patchbay/cpp/json.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace patchbay::transport {
 
@@ -41,8 +44,12 @@ public:
     bool running() const { return program_.running(); }
     // Closes stdin if it is still ours; then as the service says.
     void stop(std::chrono::milliseconds grace) { program_.stop(grace); }
+    // What the transport has read of its stdout, for limits.output_bytes.
+    void count_output(std::size_t bytes);
     // After child_exited(): "server process exited with code 3".
     std::string describe_exit() const;
+    // The key of its limits that ended it; empty: none did.
+    std::string_view limit_reached() const;
     // It left by itself, not because stop() made it.
     bool left_by_itself() const { return program_.left_by_itself(); }
 
@@ -51,12 +58,16 @@ private:
     void program_wrote(Program::Output output, std::string_view text) override;
     void program_closed(Program::Output output) override;
     void program_exited() override;
+    std::string describe_limit() const;
     void show(Program::Output output, std::string_view line);
 
     ChannelCore& core_;
     Child::Listener& listener_;
     Program program_;
     TextLines lines_[2];
+    std::map<std::string, std::uint64_t> limits_;  // as configured, those that are there
+    std::uint64_t written_ = 0;                    // since start()
+    bool output_exceeded_ = false;
 };
 
 }  // namespace patchbay::transport

@@ -70,6 +70,7 @@ LineStream::Input LineStream::read_once() {
     if (got > 0) {
         reader_.filled(static_cast<std::size_t>(got));
         widen(static_cast<std::size_t>(got));
+        listener_.input_read(static_cast<std::size_t>(got));
         if (draining_) drained_ += static_cast<std::size_t>(got);
         return draining_ && drained_ > kMostDrained ? Input::Ended : Input::Got;
     }

@@ -28,6 +28,8 @@ class LineStream {
 public:
     class Listener {
     public:
+        // So many bytes came; what is in them follows.
+        virtual void input_read(std::size_t bytes) { static_cast<void>(bytes); }
         // The peer closed its side and every whole line was handed on; `rest` was cut off.
         virtual void input_ended(std::string_view rest) = 0;
         virtual void input_broken(patchbay_status code, const std::string& text) = 0;

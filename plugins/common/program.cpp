@@ -41,6 +41,10 @@ void Program::start(const Launch& launch, Stdout use) {
     params.cwd = sdk::str(launch.cwd);
     params.env = launch.env.data();
     params.env_count = launch.env.size();
+    params.memory_bytes = launch.limits.memory_bytes;
+    params.cpu_seconds = launch.limits.cpu_seconds;
+    params.processes = launch.limits.processes;
+    params.files = launch.limits.files;
     patchbay_process process{};
     process.struct_size = sizeof process;
     patchbay_error error{};
@@ -79,12 +83,21 @@ void Program::on_exited(void* self, std::int32_t code) noexcept {
     auto& program = program_of(self);
     program.core_.enter("the exit of a program", [&program, code] {
         program.core_.arrived();
+        program.learn_usage();
         program.op_ = 0;
         program.code_ = code;
         program.exited_at_ = std::chrono::steady_clock::now();
         // The service may say so on any thread; watches end on the reactor's.
         if (!program.core_.post(&program, on_exit_posted)) program.leave();
     });
+}
+
+void Program::learn_usage() {
+    usage_ = {};
+    if (!PATCHBAY_HAS(patchbay_host_process, process_, usage)) return;
+    patchbay_process_usage used{};
+    used.struct_size = sizeof used;
+    if (process_->usage(core_.host(), op_, &used) == PATCHBAY_OK) usage_ = used;
 }
 
 void Program::on_exit_posted(void* self) noexcept {

@@ -44,6 +44,9 @@ public:
         std::vector<patchbay_kv> env;  // borrowed names and values
         std::uint32_t flags = 0;       // PATCHBAY_PROCESS_*
         int reads_a_round = 1;         // of 16 KiB: noise has no precedence
+        struct {
+            std::uint64_t memory_bytes = 0, cpu_seconds = 0, processes = 0, files = 0;
+        } limits = {};  // 0: not bounded
     };
 
     Program(ChannelCore& core, Listener& listener);
@@ -61,6 +64,8 @@ public:
     void stop(std::chrono::milliseconds grace);
     // After program_exited(): 0..255, or 256 + signal.
     std::int32_t code() const { return code_; }
+    // What it has used; `struct_size` 0: the host does not say.
+    const patchbay_process_usage& usage() const { return usage_; }
     // It left by itself, not because stop() made it.
     bool left_by_itself() const;
 
@@ -77,6 +82,7 @@ private:
     static void on_exit_posted(void* self) noexcept;
     static void on_readable(void* pipe, std::uint32_t events) noexcept;
 
+    void learn_usage();
     void follow(Pipe& pipe);
     bool read(Pipe& pipe);
     void drain(Pipe& pipe);
@@ -91,6 +97,7 @@ private:
     Pipe outputs_[2];
     int reads_a_round_ = 1;
     std::int32_t code_ = 0;
+    patchbay_process_usage usage_{};
     std::chrono::steady_clock::time_point exited_at_{};
     // When stop() makes the program leave: until then it does so by itself.
     std::chrono::steady_clock::time_point forced_at_ = std::chrono::steady_clock::time_point::max();

@@ -111,7 +111,8 @@ void StdioTransport::child_exited() {
 
 void StdioTransport::tell_exit() {
     const auto text = child_.describe_exit() + cut_off_;
-    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(text);
+    if (exit_tells_more_ && (child_.left_by_itself() || !child_.limit_reached().empty()))
+        core_.explain(text);
     core_.finish(PATCHBAY_E_CLOSED, text, PATCHBAY_ERR_RETRYABLE);
 }
 

@@ -33,6 +33,7 @@ private:
     static void on_close_posted(void* self) noexcept;
 
     void broken(const std::string& why) override;
+    void input_read(std::size_t bytes) override { child_.count_output(bytes); }
     void input_ended(std::string_view rest) override;
     void input_broken(patchbay_status code, const std::string& text) override;
     void output_broken(int error) override;

@@ -117,7 +117,8 @@ void TcpTransport::output_broken(int error) {
 void TcpTransport::child_exited() {
     stream_.drain();  // what it said last may be there and not read yet
     const auto text = child_.describe_exit() + cut_off_;
-    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(text);
+    if (exit_tells_more_ && (child_.left_by_itself() || !child_.limit_reached().empty()))
+        core_.explain(text);
     give_up(PATCHBAY_E_CLOSED, text);
 }
 

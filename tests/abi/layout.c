@@ -160,6 +160,15 @@ int main(void) {
     M(patchbay_process_params, cwd);
     M(patchbay_process_params, env);
     M(patchbay_process_params, env_count);
+    M(patchbay_process_params, memory_bytes);
+    M(patchbay_process_params, cpu_seconds);
+    M(patchbay_process_params, processes);
+    M(patchbay_process_params, files);
+    SIZED(patchbay_process_usage);
+    M(patchbay_process_usage, struct_size);
+    M(patchbay_process_usage, limit);
+    M(patchbay_process_usage, cpu_ms);
+    M(patchbay_process_usage, peak_memory_bytes);
     SIZED(patchbay_process);
     M(patchbay_process, struct_size);
     M(patchbay_process, reserved);
@@ -172,6 +181,7 @@ int main(void) {
     M(patchbay_host_process, reserved);
     M(patchbay_host_process, spawn);
     M(patchbay_host_process, stop);
+    M(patchbay_host_process, usage);
     SIZED(patchbay_http_request);
     M(patchbay_http_request, struct_size);
     M(patchbay_http_request, timeout_ms);

@@ -116,6 +116,7 @@ TEST(RestartStorm, AServerThatEndsAfterEachStartIsGivenUpAfterItsAttempts) {
     const auto file = folder / "starts";
     const auto server = test::built("tests/peers/hostile_server");
     Storm storm({{"command", "/bin/sh"},
+                 {"restart", "always"},
                  {"args", json::array{"-c", program_that_notes(file, "exec " + server +
                                                                          " AnswerThenClose list "
                                                                          "2025-11-25")}}});

@@ -5,6 +5,7 @@
 #include "plugin/slow_call.hpp"
 #include "supervisor/wire.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -66,11 +68,24 @@ struct Pipes {
     }
 };
 
+// The supervisor's first argument: supervisor/main.c.
+std::string mode_of(const Program& program) {
+    std::string mode = program.own_pids ? "namespace" : "shared";
+    const auto bound = [&](const char* name, std::uint64_t value) {
+        if (value > 0) mode += "," + std::string(name) + "=" + std::to_string(value);
+    };
+    bound("memory", program.limits.memory_bytes);
+    bound("cpu", program.limits.cpu_seconds);
+    bound("processes", program.limits.processes);
+    bound("files", program.limits.files);
+    return mode;
+}
+
 // posix_spawn is vfork in effect: the cost does not grow with our memory. Returns an errno.
 int start_supervisor(const std::string& supervisor, const std::string& path, const Program& program,
                      const std::vector<std::string>& environment, const Pipes& pipes, pid_t& pid) {
     const auto text = [](const std::string& string) { return const_cast<char*>(string.c_str()); };
-    const std::string mode = program.own_pids ? "namespace" : "shared";
+    const auto mode = mode_of(program);
     std::vector<char*> argv{text(supervisor), text(mode), text(path)};
     for (const auto& argument : program.argv) argv.push_back(text(argument));
     argv.push_back(nullptr);
@@ -141,6 +156,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
         Descriptor pidfd;        // of the program, in case that somebody kills the supervisor
         Descriptor over;         // of the supervisor, readable when it has ended
         std::int32_t code = -1;  // until the supervisor has told
+        patchbay_process_usage usage{sizeof(patchbay_process_usage), PATCHBAY_LIMIT_NONE, 0, 0};
         bool stopped = false;
 
         // A supervisor that has just left no longer listens; its end is on the way to us.
@@ -176,6 +192,8 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     const std::string supervisor = supervisor_path();
     std::mutex mutex;  // guards the members below; only the loop removes a child
     std::unordered_map<patchbay_op, std::unique_ptr<Child>> children;
+    // Of those whose end is just being told.
+    std::unordered_map<patchbay_op, patchbay_process_usage> ended;
     patchbay_op last_op = 0;
     std::uint32_t most_grace_ms = kMostGraceMs;
 };
@@ -224,7 +242,12 @@ void ProcessService::State::read(patchbay_op op) {
 }
 
 void ProcessService::State::take(Child& child, const patchbay_supervisor_packet& packet) {
+    const auto value = static_cast<std::uint64_t>(std::max(packet.value, 0));
     if (packet.kind == PATCHBAY_SUPERVISOR_EXITED) child.code = packet.value;
+    if (packet.kind == PATCHBAY_SUPERVISOR_LIMITED)
+        child.usage.limit = static_cast<std::uint32_t>(value);
+    if (packet.kind == PATCHBAY_SUPERVISOR_CPU) child.usage.cpu_ms = value;
+    if (packet.kind == PATCHBAY_SUPERVISOR_MEMORY) child.usage.peak_memory_bytes = value * 1024;
     if (packet.kind != PATCHBAY_SUPERVISOR_STARTED) return;
     child.pid = packet.value;
     child.pidfd = open_pidfd(packet.value);
@@ -271,7 +294,13 @@ void ProcessService::State::gone(patchbay_op op) {
                         std::to_string(child->pid) + " was killed");
         child->code = 256 + SIGKILL;
     }
+    {
+        const std::scoped_lock lock(mutex);
+        ended.emplace(op, child->usage);
+    }
     call("exited", [&] { child->exited(child->ctx, child->code); });
+    const std::scoped_lock lock(mutex);
+    ended.erase(op);
 }
 
 ProcessService::ProcessService(core::Loop& loop, std::string plugin,
@@ -340,6 +369,13 @@ void ProcessService::stop(patchbay_op op, std::uint32_t grace_ms) {
     const auto found = state_->children.find(op);
     if (found != state_->children.end())
         found->second->stop(std::min(grace_ms, state_->most_grace_ms));
+}
+
+std::optional<patchbay_process_usage> ProcessService::usage(patchbay_op op) const {
+    const std::scoped_lock lock(state_->mutex);
+    const auto found = state_->ended.find(op);
+    if (found == state_->ended.end()) return {};
+    return found->second;
 }
 
 // The supervisor takes the sooner end of two.

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace patchbay::plugin {
@@ -38,6 +39,8 @@ public:
     Result<patchbay_process> spawn(const Program& program, void* ctx, Started started,
                                    Exited exited);
     void stop(patchbay_op op, std::uint32_t grace_ms);
+    // Of one whose end is just being told, nothing else.
+    std::optional<patchbay_process_usage> usage(patchbay_op op) const;
     // No grace is longer than `most_ms` from now on; Leaving: only of those that are stopped already.
     void hurry(Hurried whom, std::uint32_t most_ms);
 

@@ -4,6 +4,8 @@
 #include "plugin/services/process_service.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 namespace patchbay::plugin {
 namespace {
@@ -15,8 +17,13 @@ Program program_of(const patchbay_process_params& params) {
     for (std::size_t i = 0; i < params.env_count; ++i)
         program.environment.emplace_back(view(params.env[i].name), view(params.env[i].value));
     program.own_pids = !(params.flags & PATCHBAY_PROCESS_SHARED_PIDS);
+    // Of a plugin that was built when there were no limits, they are none.
+    if (params.struct_size >= sizeof params)
+        program.limits = {params.memory_bytes, params.cpu_seconds, params.processes, params.files};
     return program;
 }
+
+constexpr std::size_t kFirstParams = offsetof(patchbay_process_params, memory_bytes);
 
 // What exec would cut short or misread.
 std::string trouble_with(const Program& program) {
@@ -47,7 +54,7 @@ patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* 
     try {
         auto* const processes = HostServices::of(host).processes();
         if (!processes) return refuse(error, PATCHBAY_E_CLOSED, "the host is closing");
-        if (!params || params->struct_size < sizeof *params || !exited || !out)
+        if (!params || params->struct_size < kFirstParams || !exited || !out)
             return refuse(error, PATCHBAY_E_INVALID, "spawn: params, exited and out are needed");
         const auto program = program_of(*params);
         if (const auto trouble = trouble_with(program); !trouble.empty())
@@ -68,7 +75,17 @@ void stop(const patchbay_host* host, patchbay_op op, std::uint32_t grace_ms) noe
         void_entry("process stop", [&] { processes->stop(op, grace_ms); });
 }
 
-constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, stop};
+patchbay_status usage(const patchbay_host* host, patchbay_op op,
+                      patchbay_process_usage* out) noexcept {
+    if (!out || out->struct_size < sizeof *out) return PATCHBAY_E_INVALID;
+    auto* const processes = HostServices::of(host).processes();
+    const auto used = processes ? processes->usage(op) : std::nullopt;
+    if (!used) return PATCHBAY_E_CLOSED;
+    *out = *used;
+    return PATCHBAY_OK;
+}
+
+constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, stop, usage};
 
 }  // namespace
 

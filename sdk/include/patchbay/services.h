@@ -46,7 +46,14 @@ typedef struct patchbay_process_params { uint32_t struct_size, flags;
   const patchbay_str *argv; size_t argc;     /* argv[0] is looked up in the child's PATH */
   patchbay_str cwd;                          /* empty: the host's */
   const patchbay_kv *env; size_t env_count;  /* added to the short list, stronger than it */
+  uint64_t memory_bytes, cpu_seconds, processes, files; /* what it may use with all its descendants; files:
+                                                         * open in one of them. 0: not bounded */
 } patchbay_process_params;
+enum { PATCHBAY_LIMIT_NONE = 0, PATCHBAY_LIMIT_MEMORY = 1, PATCHBAY_LIMIT_CPU = 2,
+  PATCHBAY_LIMIT_PROCESSES = 3, PATCHBAY_LIMIT_FILES = 4 };
+typedef struct patchbay_process_usage { uint32_t struct_size, limit; /* PATCHBAY_LIMIT_*: what ended it */
+  uint64_t cpu_ms, peak_memory_bytes; /* of the largest of them */
+} patchbay_process_usage;
 typedef struct patchbay_process { uint32_t struct_size, reserved;
   patchbay_op op;
   intptr_t stdin_fd, stdout_fd, stderr_fd;   /* non-blocking, close-on-exec; the plugin closes them */
@@ -64,6 +71,9 @@ typedef struct patchbay_host_process { uint32_t struct_size, reserved;
    * again, then KILL to the tree; less where the host is in a hurry. Descendants left behind by a program that has exited are killed
    * in any case. The plugin closes stdin first. [any] */
   PATCHBAY_FN(void, stop)(const patchbay_host *, patchbay_op, uint32_t grace_ms) PATCHBAY_NX;
+  /* What a program and its descendants have used in all; from within its exited, else E_CLOSED.
+   * E_UNSUPPORTED: nobody knows. [any] */
+  PATCHBAY_FN(patchbay_status, usage)(const patchbay_host *, patchbay_op, patchbay_process_usage *) PATCHBAY_NX;
 } patchbay_host_process;
 
 #define PATCHBAY_HOST_HTTP "patchbay.host.http/1" /* proxy, CA and TLS policy of the host apply */

@@ -117,7 +117,7 @@ TEST(ConfigurationDigest, IsAnotherOneWhereAServerWouldBe) {
 TEST(ConfigurationDigest, IsNoMatterOfHowMuchIsLogged) {
     auto loud = snapshot({{"command", "git"}});
     const auto quiet = loud;
-    loud.config.log_level = "debug";
+    loud.config.log.level = "debug";
     loud.config.origins.push_back({"log.level", {config::Scope::Session, "--log-level"}});
     EXPECT_EQ(configuration_digest(loud, environment()),
               configuration_digest(quiet, environment()));

@@ -79,12 +79,67 @@ TEST(ServerLog, OfAnotherProcessIsReadFromItsFilesOldGenerationFirst) {
     EXPECT_TRUE(ServerLog("", 100).tail("s", 10).empty()) << "without a folder there are no files";
 }
 
+config::LogSettings sized(std::size_t bytes) {
+    config::LogSettings settings;
+    settings.server_bytes = bytes;
+    return settings;
+}
+
+std::chrono::system_clock::time_point at_new_year() {
+    return std::chrono::system_clock::from_time_t(1'767'225'600);  // 2026-01-01
+}
+
+// What the files of `s` hold, the oldest first.
+std::vector<std::string> files_of(const test::PluginFolder& folder) {
+    std::vector<std::string> held;
+    for (const auto* name : {"/s.log.4", "/s.log.3", "/s.log.2", "/s.log.1", "/s.log"})
+        if (std::filesystem::exists(folder.path() + name))
+            held.push_back(test::read_file(folder.path() + name));
+    return held;
+}
+
+TEST(ServerLog, KeepsAsManyFilesAsItIsToldAndReadsThemAll) {
+    const test::PluginFolder folder;
+    auto settings = sized(1);
+    settings.server_files = 3;
+    ServerLog log(folder.path(), 100, settings, at_new_year);
+    for (const auto* line : {"one", "two", "three", "four"}) log.add("s", false, line);
+    EXPECT_THAT(files_of(folder),
+                ElementsAre(EndsWith("two\n"), EndsWith("three\n"), EndsWith("four\n")));
+    EXPECT_THAT(ServerLog(folder.path(), 100).tail("s", 10),
+                ElementsAre(EndsWith("two"), EndsWith("three"), EndsWith("four")));
+    settings.server_files = 1;
+    ServerLog fewer(folder.path(), 100, settings, at_new_year);
+    fewer.add("s", false, "five");
+    EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("five\n")));
+}
+
+TEST(ServerLog, AFileIsPutAsideWhenItsFirstLineIsOldAndIsRemovedLater) {
+    const test::PluginFolder folder;
+    auto now = std::chrono::system_clock::now();
+    const auto day = std::chrono::hours(24);
+    config::LogSettings settings;
+    settings.server_age = day;
+    ServerLog log(folder.path(), 100, settings, [&] { return now; });
+    log.add("s", false, "one");
+    now += day - std::chrono::seconds(1);
+    log.add("s", false, "two");
+    EXPECT_EQ(files_of(folder).size(), 1u);
+    now += std::chrono::seconds(1);
+    log.add("s", false, "three");
+    EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("two\n"), EndsWith("three\n")));
+    // The next host, which has not written there yet.
+    now += day;
+    ServerLog(folder.path(), 100, settings, [&] { return now; }).add("s", false, "four");
+    EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("three\n"), EndsWith("four\n")));
+}
+
 TEST(ServerLog, AFileThatIsFullMakesRoomForTheNextGeneration) {
     const test::PluginFolder folder;
-    folder.write("s.log", std::string(ServerLog::kFileBytes, 'x'));
+    folder.write("s.log", "2026-01-01T00:00:00Z stderr " + std::string(300, 'x'));
     const auto old = folder.path() + "/s.log.1";
     {
-        ServerLog log(folder.path(), 100);
+        ServerLog log(folder.path(), 100, sized(330), at_new_year);
         log.add("s", false, "goes in");  // not over the limit yet
         EXPECT_FALSE(std::filesystem::exists(old));
         log.add("s", false, "makes room");

@@ -46,6 +46,11 @@ connection::Status full_status() {
     drift.now = std::chrono::system_clock::from_time_t(1'795'000'001);
     drift.of_earlier_host = drift.instructions = true;
     status.drifts = {drift};
+    status.starting = connection::Starting{std::chrono::milliseconds(1500),
+                                           std::chrono::milliseconds(60'000), "added 42 packages"};
+    status.last_exit =
+        connection::Exit{{}, 9, "memory", std::chrono::system_clock::from_time_t(1'795'642'600)};
+    status.cost = {1, 2, 3, std::chrono::milliseconds(4), 5};
     status.connections = {{"own", connection::State::Ready, "", {{"pid", "1"}}},
                           {"spare", connection::State::Failed, "why", {}}};
     return status;

@@ -160,7 +160,7 @@ TEST(ConfigMerge, ACheckoutMayNotSayWhenAServerIsTakenForDead) {
     for (const auto scope : {Scope::Project, Scope::Local}) {
         for (const std::string key :
              {"ping_interval_sec", "ping_timeout_sec", "misses", "reconnect_first_ms",
-              "reconnect_most_ms", "reconnect_attempts", "tool_cache_sec"}) {
+              "reconnect_most_ms", "reconnect_attempts", "stable_sec", "tool_cache_sec"}) {
             std::vector<Fragment> fragments;
             fragments.push_back(toml(scope, "[health]\n" + key + " = 1\n"));
             const auto config = merge(std::move(fragments));

@@ -45,6 +45,57 @@ TEST(Keys, DurationsAreWholeMillisecondsUpToAYear) {
     for (const auto& c : cases) EXPECT_THAT(limit(c.written), HasSubstr(c.result)) << c.written;
 }
 
+TEST(Keys, WhenAServerComesBackIsAWordOrTheFlagThatItWasOnce) {
+    const auto restart = [](const std::string& value) {
+        const auto config = of_user("[servers.a]\ncommand = 'x'\nrestart = " + value + "\n");
+        return config.servers.empty() ? all(config.diagnostics)
+                                      : std::string(name_of(config.servers[0].restart));
+    };
+    for (const auto& [written, result] : {std::pair{"'on-failure'", "on-failure"},
+                                          {"'always'", "always"},
+                                          {"'never'", "never"},
+                                          {"true", "on-failure"},
+                                          {"false", "never"}})
+        EXPECT_EQ(restart(written), result) << written;
+    EXPECT_EQ(Server().restart, Restart::OnFailure);
+    EXPECT_THAT(
+        restart("'allways'"),
+        HasSubstr(
+            "config user.toml:3:11: server \"a\": restart: expected one of on-failure, always, "
+            "never, found \"allways\"; did you mean \"always\"?"));
+    EXPECT_THAT(restart("5"), HasSubstr("expected one of on-failure, always, never, found"));
+}
+
+TEST(Keys, LimitsOfAProgramAreNumbersOrBytesWithAUnit) {
+    const auto limits = [](const std::string& value) {
+        return settings_of("command = 'x'\nlimits = { " + value + " }");
+    };
+    const Case cases[] = {
+        {"memory = 1", R"("memory":"1")"},
+        {"memory = '1 GiB'", R"("memory":"1073741824")"},
+        {"memory = '512MiB'", R"("memory":"536870912")"},
+        {"memory = ' 2 kb '", R"("memory":"2000")"},
+        {"memory = '64'", R"("memory":"64")"},
+        {"output_bytes = '1 TB'", R"("output_bytes":"1000000000000")"},
+        {"cpu_seconds = 60, processes = 5, files = 64",
+         R"({"cpu_seconds":"60","processes":"5","files":"64"})"},
+        {"memory = '1024 TiB'", R"("memory":"1125899906842624")"},
+        {"memory = '1025 TiB'", "limits.memory: expected bytes, or text such as"},
+        {"memory = '99999999999999999999'", "limits.memory: expected bytes"},
+        {"memory = '1 GIGS'", "such as \"512 MiB\" or \"1 GiB\", up to 1024 TiB, found \"1 GIGS\""},
+        {"memory = '-1'", "limits.memory: expected bytes"},
+        {"memory = 0", "limits.memory: expected bytes"},
+        {"memory = 1.5", "limits.memory: expected bytes"},
+        {"cpu_seconds = 0", "limits.cpu_seconds: expected a whole number from 1 to 1000000000"},
+        {"files = '1 KiB'", "limits.files: expected a whole number"},
+        {"memroy = 1",
+         "limits: unknown key \"memroy\"; there are memory, cpu_seconds, processes, "
+         "files, output_bytes; did you mean \"memory\"?"}};
+    for (const auto& c : cases) EXPECT_THAT(limits(c.written), HasSubstr(c.result)) << c.written;
+    EXPECT_THAT(settings_of("command = 'x'\nlimits = 5"),
+                HasSubstr("limits: expected a table of limits, found"));
+}
+
 TEST(Keys, CountsAreWholeNumbersFromOneUp) {
     const auto misses = [](const std::string& value) {
         const auto config = of_user("[health]\nmisses = " + value + "\n");

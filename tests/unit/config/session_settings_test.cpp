@@ -65,7 +65,7 @@ TEST(Sources, WhatIsNamedForARunStopsItWhenItIsNoGood) {
     world.folder.write("home/user/.config/patchbay/config.toml", "[servers\n");
     const auto config = load(world.environment).config;
     EXPECT_EQ(config.stop, "") << "nobody named the user's file for this run";
-    EXPECT_EQ(config.log_level, "debug");
+    EXPECT_EQ(config.log.level, "debug");
 }
 
 TEST(Sources, ASetThatIsBrokenTomlIsNotTakenAsText) {
@@ -123,6 +123,22 @@ TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
     EXPECT_FALSE(find(config, "a")->enabled);
     EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(1500));
     EXPECT_EQ(command_of(config, "a"), "user");
+}
+
+TEST(Sources, StartupTimeoutVariableChangesTheDefaultOnly) {
+    World world;
+    world.folder.write("home/user/.config/patchbay/config.toml",
+                       saying("x") + "[servers.b]\ncommand = 'x'\nstartup_timeout_sec = 7\n");
+    world.variables["MCP_TIMEOUT"] = "2500";
+    auto config = load(world.environment).config;
+    EXPECT_EQ(find(config, "a")->startup_timeout, std::chrono::milliseconds(2500));
+    EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::hours(27));
+    EXPECT_EQ(find(config, "b")->startup_timeout, std::chrono::seconds(7));
+    EXPECT_STREQ(find(config, "a")->startup_timeout_from, "MCP_TIMEOUT");
+    world.variables["MCP_TIMEOUT"] = "soon";
+    config = load(world.environment).config;
+    EXPECT_EQ(find(config, "a")->startup_timeout, std::chrono::seconds(60));
+    EXPECT_THAT(all(config.diagnostics), HasSubstr("MCP_TIMEOUT: ignored \"soon\""));
 }
 
 TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {

@@ -138,7 +138,7 @@ TEST(Show, AServerSaysWhatItIsAndWhatDiffersFromTheUsual) {
         R"("enabled_tools":["b","c"],"disabled_tools":["c"],)"
         R"("tools":{"b":"require-approval","d":"disable"},"lazy":true,"idle_timeout_sec":0,"warm":1,)"
         R"("protocol":"2025-11-25",)"
-        R"("fallback":["tcp"],"required":true,"restart":false})");
+        R"("fallback":["tcp"],"required":true,"restart":"never"})");
 }
 
 TEST(Show, ADiagnosticIsAnObject) {

@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(ComingBack, IsNotTriedForAServerThatMustNotBeRestarted) {
-    spec.config.restart = false;
+    spec.config.restart = config::Restart::Never;
     ASSERT_EQ(connect(), State::Ready);
     server.crash("exited");
     ASSERT_TRUE(reach(State::Failed));
@@ -31,9 +31,116 @@ TEST_F(ComingBack, IsNotTriedForAServerThatMustNotBeRestarted) {
     EXPECT_EQ(server.opened, 1);
 }
 
+// What a program's transport tells when it has left.
+TEST_F(ComingBack, WaitsForTheNextCallAfterAProgramHasEndedWell) {
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome in_flight;
+    begin(call("a"), in_flight);
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
+    server.fact("exit", "code 0");
+    server.crash("server process exited with code 0");
+    ASSERT_TRUE(wait([&] { return in_flight.has_value(); }));
+    EXPECT_THAT(in_flight->error().message,
+                HasSubstr("the server has ended: server process exited with code 0"));
+    EXPECT_EQ(connection().state(), State::Idle);
+    pass(1min);
+    EXPECT_EQ(server.opened, 1);
+    EXPECT_EQ(connection().status().last_exit->code, 0);
+    server.results["tools/call"] = [](const auto&) -> json::value { return {{"ok", true}}; };
+    EXPECT_TRUE(ask(call("a")));
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(ComingBack, FollowsAnyOtherEndAndEveryEndWhereThatIsSaid) {
+    for (const auto& [restart, exit] : {std::pair{config::Restart::OnFailure, "code 3"},
+                                        {config::Restart::OnFailure, "signal 9"},
+                                        {config::Restart::Always, "code 0"}}) {
+        SCOPED_TRACE(std::string(config::name_of(restart)) + ", " + exit);
+        connection_.reset();
+        server.opened = 0;
+        spec.config.restart = restart;
+        ASSERT_EQ(connect(), State::Ready);
+        server.fact("exit", exit);
+        server.crash("server process exited");
+        EXPECT_TRUE(wait([&] { return server.opened == 2; }));
+        EXPECT_TRUE(reach(State::Ready));
+    }
+}
+
+TEST_F(ComingBack, ItsStatusTellsHowItsLastProgramEndedAndWhatAllHaveCost) {
+    health.reconnect_attempts = 1;
+    health.reconnect_first = 1h;
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_FALSE(connection().status().last_exit);
+    server.results["tools/call"] = [](const auto&) -> json::value { return {{"ok", true}}; };
+    ASSERT_TRUE(ask(call("a")));
+    for (const auto& [fact, value] : std::map<std::string, std::string>{
+             {"cpu_ms", "1500"}, {"limit", "memory"}, {"peak_memory_bytes", "4096"}})
+        server.fact(fact, value);
+    server.fact("exit", "signal 9");
+    server.crash("killed");
+    ASSERT_TRUE(reach(State::Reconnecting));
+    const auto status = connection().status();
+    ASSERT_TRUE(status.last_exit);
+    EXPECT_EQ(status.last_exit->signal, 9);
+    EXPECT_FALSE(status.last_exit->code);
+    EXPECT_EQ(status.last_exit->limit, "memory");
+    EXPECT_EQ(to_string(*status.last_exit), "killed by SIGKILL (limits.memory)");
+    EXPECT_EQ(status.cost.calls, 1u);
+    EXPECT_EQ(status.cost.cpu, 1500ms);
+    EXPECT_EQ(status.cost.peak_memory_bytes, 4096u);
+    EXPECT_GT(status.cost.sent_bytes, 100u);
+    EXPECT_GT(status.cost.received_bytes, 100u);
+    EXPECT_FALSE(status.facts.contains("exit")) << "told once";
+}
+
+TEST_F(ComingBack, AnExitThatMakesNoSenseIsNone) {
+    ASSERT_EQ(connect(), State::Ready);
+    for (const auto* exit : {"code", "code -1", "code 99999999999999999999", "signal x", ""}) {
+        server.fact("exit", exit);
+        server.fact("cpu_ms", exit);
+        const auto status = connection().status();
+        EXPECT_FALSE(status.last_exit->code) << exit;
+        EXPECT_FALSE(status.last_exit->signal) << exit;
+    }
+    EXPECT_EQ(connection().status().cost.cpu, 0ms);
+}
+
+TEST_F(ComingBack, WhoWaitsForAStartHearsHowFarItHasCome) {
+    server.results.erase("initialize");
+    spec.config.startup_timeout = 60s;
+    Outcome outcome;
+    begin(call("a", 12s), outcome);
+    ASSERT_TRUE(wait([&] { return server.opened == 1; }));
+    server.write_stderr("added 42 packages");
+    pass(12s);
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_THAT(outcome->error().message,
+                HasSubstr("the server is starting, 12 s, last said on stderr: added 42 packages"));
+    const auto starting = connection().status().starting;
+    ASSERT_TRUE(starting);
+    EXPECT_EQ(starting->taken, 12s);
+    EXPECT_EQ(starting->limit, 60s);
+    EXPECT_EQ(starting->last_said, "added 42 packages");
+    EXPECT_EQ(server.opened, 1) << "what still works is not begun again";
+}
+
+TEST_F(ComingBack, AServerThatAnswersAllButCallsIsNamed) {
+    ASSERT_EQ(connect(), State::Ready);
+    for (int late = 1; late <= 3; ++late) {
+        const auto error = ask(call("a", 1s)).error().message;
+        EXPECT_EQ(error.find("answers no calls") != error.npos, late == 3) << error;
+    }
+    EXPECT_THAT(connection().status().notes.back(),
+                HasSubstr("answers no calls: 3 in a row were not answered in time"));
+    server.results["tools/call"] = [](const auto&) -> json::value { return {{"ok", true}}; };
+    ASSERT_TRUE(ask(call("a")));
+    EXPECT_TRUE(connection().status().notes.empty());
+}
+
 // However it is asked for, it is not started for each caller who tries.
 TEST_F(ComingBack, OfOneThatMustNotBeRestartedIsForWhoAsksAWhileLater) {
-    spec.config.restart = false;
+    spec.config.restart = config::Restart::Never;
     health.reconnect_most = 30s;
     const auto say_why = [&](const std::string& why) {
         EXPECT_EQ(connect(), State::Failed);
@@ -110,9 +217,10 @@ TEST_F(ComingBack, IsPutOffAsLongAsTheServerAsks) {
     EXPECT_EQ(server.opened, 2);
 }
 
-TEST_F(ComingBack, IsForgivenAfterHalfAMinuteAndNotBefore) {
+TEST_F(ComingBack, IsForgivenAfterFiveMinutesAndNotBefore) {
     for (const auto& [steady, state] :
-         {std::pair<core::Clock::duration, State>{30s - 1ms, State::Failed}, {30s, State::Ready}}) {
+         {std::pair<core::Clock::duration, State>{5min - 1ms, State::Failed},
+          {5min, State::Ready}}) {
         connection_.reset();
         health.reconnect_attempts = 1;
         ASSERT_EQ(connect(), State::Ready);

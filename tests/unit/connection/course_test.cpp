@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class CourseTest : public ::testing::Test, protected test::PoolParts {
 protected:
-    CourseTest() { server.restart = true; }
+    CourseTest() { server.restart = config::Restart::OnFailure; }
     static Terms terms() {
         Terms terms;
         terms.health.reconnect_attempts = 1;

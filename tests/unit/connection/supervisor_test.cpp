@@ -20,7 +20,7 @@ protected:
         terms.health.reconnect_attempts = 3;
         terms.health.reconnect_first = 1s;
         terms.health.reconnect_most = 3s;
-        server.restart = true;
+        server.restart = config::Restart::OnFailure;
     }
     struct Seen {
         Phase phase;
@@ -112,7 +112,7 @@ TEST_F(SupervisorTest, WaitsAsLongAsTheServerAsksForWithinReason) {
 }
 
 TEST_F(SupervisorTest, ForgivesPastFailuresOnceItWasReadyForAWhile) {
-    for (const auto lived : {29s, 31s}) {
+    for (const auto lived : {299s, 301s}) {
         one.attempt();
         one.fail(lost, Retry::Worthwhile);
         one.pause();
@@ -121,7 +121,7 @@ TEST_F(SupervisorTest, ForgivesPastFailuresOnceItWasReadyForAWhile) {
         time.turn(lived);
         one.lose(lost);
         one.fail(lost, Retry::Worthwhile);
-        EXPECT_EQ(one.pause(), lived == 31s ? 1s : 2s);
+        EXPECT_EQ(one.pause(), lived == 301s ? 1s : 2s);
     }
 }
 
@@ -132,15 +132,63 @@ TEST_F(SupervisorTest, DoesNotComeBackWhereNothingWouldBeBetter) {
     one.attempt();
     one.fail(refused, Retry::Worthwhile);
     EXPECT_EQ(seen(), (Seen{Phase::AuthRequired, State::AuthRequired}));
-    server.restart = false;
+    server.restart = config::Restart::Never;
     one.attempt();
     one.fail(lost, Retry::Worthwhile);
     EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Failed}));
-    server.restart = true;
+    server.restart = config::Restart::OnFailure;
     terms.long_lived = false;
     one.attempt();
     one.fail(lost, Retry::Worthwhile);
     EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Failed}));
+}
+
+TEST_F(SupervisorTest, ARequestNeedNotWaitOutTheFirstPauseOfAServerThatServed) {
+    be_ready();
+    one.lose(lost);
+    one.fail(lost, Retry::Worthwhile);
+    EXPECT_EQ(one.pause(), 1s) << "unless somebody asks";
+    EXPECT_TRUE(one.wakes());
+    one.attempt();
+    one.ready();
+    one.lose(lost);
+    one.fail(lost, Retry::Worthwhile);
+    EXPECT_EQ(one.pause(), 2s);
+    EXPECT_FALSE(one.wakes()) << "it falls over again and again";
+}
+
+TEST_F(SupervisorTest, RestsWhereItHasEndedWellAndIsOnlyRestartedOnFailure) {
+    for (const auto& [restart, rests] : {std::pair{config::Restart::OnFailure, true},
+                                         {config::Restart::Always, false},
+                                         {config::Restart::Never, false}}) {
+        server.restart = restart;
+        EXPECT_EQ(one.rests(), rests) << config::name_of(restart);
+    }
+    server.restart = config::Restart::OnFailure;
+    be_ready();
+    one.rest();
+    EXPECT_EQ(seen(), (Seen{Phase::Idle, State::Idle}));
+    EXPECT_TRUE(one.wakes());
+    EXPECT_FALSE(one.refuses()) << "it has not failed";
+    terms.long_lived = false;
+    EXPECT_FALSE(one.rests());
+}
+
+TEST_F(SupervisorTest, KnowsHowLongItHasBeenOnItsWayOverAllThatIsTried) {
+    EXPECT_FALSE(one.on_its_way());
+    one.queue();
+    time.turn(1s);
+    one.attempt();
+    time.turn(1s);
+    one.move_on();
+    one.attempt();
+    time.turn(1s);
+    EXPECT_EQ(one.on_its_way(), 3s);
+    one.ready();
+    EXPECT_FALSE(one.on_its_way());
+    one.renew();
+    time.turn(1s);
+    EXPECT_EQ(one.on_its_way(), 1s) << "a way of its own";
 }
 
 TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
@@ -155,7 +203,7 @@ TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
 
 TEST_F(SupervisorTest, OneThatMustNotBeRestartedStaysDownForThatMoment) {
     for (const bool restart : {true, false}) {
-        server.restart = restart;
+        server.restart = restart ? config::Restart::OnFailure : config::Restart::Never;
         one.attempt();
         one.ready();
         EXPECT_FALSE(one.stays_down());

@@ -57,6 +57,9 @@ TEST_F(Waiting, WithinItsOwnLimit) {
     ASSERT_EQ(connect(), State::Ready);
     server.crash("exited");
     ASSERT_TRUE(wait([&] { return connection().state() == State::Reconnecting; }));
+    EXPECT_TRUE(ask(call("a"))) << "the first time it is started at once for who asks";
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Reconnecting; }));
     const auto reply = ask(call("a", 20ms));
     ASSERT_FALSE(reply);
     EXPECT_THAT(reply.error().message,

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <poll.h>
@@ -45,6 +46,7 @@ struct Told {
     std::vector<std::string> lines;
     std::int64_t pid = 0;
     bool throws = false;
+    std::function<void()> on_exit = [] {};
     static void started(void* ctx, std::int64_t pid) {
         auto& self = *static_cast<Told*>(ctx);
         self.pid = pid;
@@ -54,6 +56,7 @@ struct Told {
     static void exited(void* ctx, std::int32_t code) {
         auto& self = *static_cast<Told*>(ctx);
         self.lines.push_back("exited " + std::to_string(code));
+        self.on_exit();
         if (self.throws) throw std::runtime_error("no end");
     }
 };
@@ -158,6 +161,34 @@ TEST_F(ProcessServiceTest, TellsThatAProgramHasStartedAndHowItEnded) {
     EXPECT_THAT(told_.lines, ElementsAre("started", "exited 5"));
     EXPECT_EQ(Ends::read_all(ends->out), std::to_string(told_.pid) + "\n");
     EXPECT_THAT(blamed_, IsEmpty());
+}
+
+TEST_F(ProcessServiceTest, TellsItsSupervisorWhatAProgramMayUse) {
+    use_supervisor(folder_.write("supervisor", "#!/bin/sh\necho \"$1\"\n"));
+    ASSERT_EQ(::chmod((folder_.path() + "/supervisor").c_str(), 0700), 0);
+    Program program;
+    const auto plain = spawn(program);
+    program.own_pids = false;
+    program.limits = {1'073'741'824, 60, 5, 64};
+    const auto bounded = spawn(program);
+    ASSERT_TRUE(told(2));
+    EXPECT_EQ(Ends::read_all(plain->out), "namespace\n");
+    EXPECT_EQ(Ends::read_all(bounded->out),
+              "shared,memory=1073741824,cpu=60,processes=5,files=64\n");
+}
+
+TEST_F(ProcessServiceTest, TellsWhatAProgramHasUsedWhileItsEndIsTold) {
+    supervise(std::string(kSaysStarted) + "say 4 1\nsay 5 1500\nsay 6 4\n" + kSaysExited5);
+    const auto ends = spawn();
+    ASSERT_TRUE(ends);
+    std::optional<patchbay_process_usage> usage;
+    told_.on_exit = [&] { usage = service_->usage(op_); };
+    ASSERT_TRUE(told(2));
+    ASSERT_TRUE(usage);
+    EXPECT_EQ(usage->limit, unsigned{PATCHBAY_LIMIT_MEMORY});
+    EXPECT_EQ(usage->cpu_ms, 1500u);
+    EXPECT_EQ(usage->peak_memory_bytes, 4096u);
+    EXPECT_FALSE(service_->usage(op_)) << "and then it is nobody's";
 }
 
 TEST_F(ProcessServiceTest, StartsAProgramFromAnyThread) {

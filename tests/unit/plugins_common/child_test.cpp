@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <map>
 #include <optional>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -224,6 +225,49 @@ TEST_F(ChildTest, SaysHowItEnded) {
         const Turn turn(*core_);
         core_->arrived();
     }
+}
+
+TEST_F(ChildTest, ItsEndIsToldAsFactsWithWhatItCostAndTheLimitThatItReached) {
+    start(R"({"command":"x","limits":{"memory":"33554432","cpu_seconds":"7"}})");
+    EXPECT_THAT(host_.child.limits, ElementsAre(33'554'432u, 7u, 0u, 0u));
+    host_.usage =
+        patchbay_process_usage{sizeof(patchbay_process_usage), PATCHBAY_LIMIT_MEMORY, 1500, 4096};
+    exit(256 + SIGKILL);
+    EXPECT_EQ(host_.facts, (std::map<std::string, std::string>{{"cpu_ms", "1500"},
+                                                               {"peak_memory_bytes", "4096"},
+                                                               {"limit", "memory"},
+                                                               {"exit", "signal 9"}}));
+    EXPECT_EQ(child_->describe_exit(),
+              "server process was killed by signal 9 (SIGKILL); it reached its limit "
+              "(limits.memory = 33554432)");
+}
+
+TEST_F(ChildTest, OfAHostThatDoesNotCountOnlyItsExitIsKnown) {
+    start(R"({"command":"x"})");
+    exit(3);
+    EXPECT_EQ(host_.facts, (std::map<std::string, std::string>{{"exit", "code 3"}}));
+}
+
+TEST_F(ChildTest, WhatItWritesBeyondItsLimitEndsItAtOnce) {
+    start(R"({"command":"x","limits":{"output_bytes":"10"}})");
+    {
+        const Turn turn(*core_);
+        child_->count_output(10);
+        EXPECT_THAT(host_.stops, IsEmpty());
+        child_->count_output(1);
+        child_->count_output(1);
+    }
+    ASSERT_EQ(host_.stops.size(), 1u);
+    EXPECT_THAT(host_.stops[0], testing::EndsWith(" 0")) << "without a grace";
+    exit(256 + SIGKILL);
+    EXPECT_EQ(host_.facts["limit"], "output_bytes");
+}
+
+TEST_F(ChildTest, ALimitThatIsNoNumberStartsNothing) {
+    for (const auto* text : {"", "0", "x", "-1", "1 GiB", "99999999999999999999"})
+        EXPECT_THAT(refusal(R"({"command":"x","limits":{"memory":")" + std::string(text) + "\"}}"),
+                    HasSubstr("limits.memory is no number"))
+            << text;
 }
 
 // A program that gets TERM or KILL after its grace did not leave by itself.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ public:
         std::vector<std::string> argv, env;
         std::string cwd;
         std::uint32_t flags = 0;
+        std::vector<std::uint64_t> limits;  // memory, CPU, processes, files
         void* ctx = nullptr;
         void(PATCHBAY_CALL* started)(void*, std::int64_t) PATCHBAY_NX = nullptr;
         void(PATCHBAY_CALL* exited)(void*, std::int32_t) PATCHBAY_NX = nullptr;
@@ -94,14 +96,16 @@ public:
 
     std::map<patchbay_op, Operation> operations;
     std::deque<Posted> posted;
-    std::vector<std::string> told;    // to the sink
-    std::vector<std::string> logged;  // "level text"
+    std::vector<std::string> told;             // to the sink
+    std::map<std::string, std::string> facts;  // to the sink as well, but for "pid"
+    std::vector<std::string> logged;           // "level text"
     Child child;
     std::vector<std::string> stops;   // "op grace"
     int child_fds[3] = {-1, -1, -1};  // given to what is spawned
     std::uint64_t message_bytes = 1000;
     bool refuses = false;  // every call of the reactor
     bool has_reactor = true, has_process = true;
+    std::optional<patchbay_process_usage> usage;  // of its programs; nothing: nobody knows
     patchbay_status message_status = PATCHBAY_OK;
     patchbay_status spawn_status = PATCHBAY_OK;
 
@@ -143,7 +147,8 @@ private:
                 tell("output " + std::to_string(stream) + " " + text(line));
             },
             [](patchbay_link*, patchbay_str name, patchbay_str value) noexcept {
-                tell(text(name) + "=" + text(value));
+                if (text(name) == "pid") return tell("pid=" + text(value));
+                current()->facts[text(name)] = text(value);
             }};
         return &table;
     }
@@ -212,7 +217,15 @@ private:
                     sdk::fill(*error, self.spawn_status, "not here");
                     return self.spawn_status;
                 }
-                self.child = {{}, {}, text(params->cwd), params->flags, ctx, started, exited};
+                self.child = {
+                    {},
+                    {},
+                    text(params->cwd),
+                    params->flags,
+                    {params->memory_bytes, params->cpu_seconds, params->processes, params->files},
+                    ctx,
+                    started,
+                    exited};
                 for (std::size_t i = 0; i < params->argc; ++i)
                     self.child.argv.push_back(text(params->argv[i]));
                 for (std::size_t i = 0; i < params->env_count; ++i)
@@ -226,6 +239,12 @@ private:
             },
             [](const patchbay_host*, patchbay_op op, std::uint32_t grace_ms) noexcept {
                 current()->stops.push_back(std::to_string(op) + " " + std::to_string(grace_ms));
+            },
+            [](const patchbay_host*, patchbay_op,
+               patchbay_process_usage* out) noexcept -> patchbay_status {
+                if (!current()->usage) return PATCHBAY_E_UNSUPPORTED;
+                *out = *current()->usage;
+                return PATCHBAY_OK;
             }};
         return &table;
     }

@@ -98,7 +98,7 @@ TEST(Difference, HowAServerIsRunAndWhatMayBeCalledIsNone) {
         {"disabled_tools", [](auto& s) { s.disabled_tools = {"a"}; }},
         {"tools", [](auto& s) { s.tools["a"] = config::Level::Deny; }},
         {"trust", [](auto& s) { s.trust = "untrusted"; }},
-        {"restart", [](auto& s) { s.restart = false; }},
+        {"restart", [](auto& s) { s.restart = config::Restart::Never; }},
     };
     for (const auto& [what, change] : changes) {
         SCOPED_TRACE(what);

@@ -80,16 +80,37 @@ public:
     }
     // The next word of that kind; none: the supervisor has gone, or said something else.
     std::optional<int> told(int kind) const {
+        const auto word = next();
+        if (!word || word->kind != kind) return std::nullopt;
+        return word->value;
+    }
+    std::optional<patchbay_supervisor_packet> next() const {
         patchbay_supervisor_packet packet{};
         if (!readable(control_)) return std::nullopt;
         auto got = ::recv(control_, &packet, sizeof packet, 0);
         // Told once, ahead of its last word: it left without reading all of ours.
         if (got < 0 && errno == ECONNRESET) got = ::recv(control_, &packet, sizeof packet, 0);
-        if (got != static_cast<ssize_t>(sizeof packet) || packet.kind != kind) return std::nullopt;
-        return packet.value;
+        if (got != static_cast<ssize_t>(sizeof packet)) return std::nullopt;
+        return packet;
     }
     std::optional<int> started() const { return told(PATCHBAY_SUPERVISOR_STARTED); }
-    std::optional<int> exited() const { return told(PATCHBAY_SUPERVISOR_EXITED); }
+    // With what is told ahead of it, which is in the members below.
+    std::optional<int> exited() {
+        for (;;) {
+            const auto word = next();
+            if (!word) return std::nullopt;
+            if (word->kind == PATCHBAY_SUPERVISOR_EXITED) return word->value;
+            if (word->kind == PATCHBAY_SUPERVISOR_LIMITED)
+                limited = word->value;
+            else if (word->kind == PATCHBAY_SUPERVISOR_CPU)
+                cpu_ms = word->value;
+            else if (word->kind == PATCHBAY_SUPERVISOR_MEMORY)
+                memory_kib = word->value;
+            else
+                return std::nullopt;
+        }
+    }
+    std::optional<int> limited, cpu_ms, memory_kib;
     // Up to the end of a line, or of the output.
     std::string line() const { return read(out_, '\n'); }
     std::string output() const { return read(out_, '\0'); }

@@ -70,6 +70,96 @@ std::size_t descriptors_of(pid_t pid) {
     return count;
 }
 
+// ---- what its program may use
+
+class Limited : public Supervisor {
+protected:
+    std::vector<std::string> sh(const std::string& limit, const std::string& program) const {
+        auto arguments = Supervisor::sh(program);
+        arguments.front() += "," + limit;
+        return arguments;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Limited, testing::Values("namespace", "shared"),
+                         [](const auto& named) { return std::string(named.param); });
+
+TEST_P(Limited, WhatItHasUsedIsToldAheadOfItsEnd) {
+    Supervised one(sh("memory=1000000000",
+                      "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; "
+                      "head -c 20000000 /dev/zero | tail -c 20000000 > /dev/null"));
+    ASSERT_TRUE(one.started());
+    EXPECT_EQ(one.exited(), 0);
+    EXPECT_EQ(one.limited, std::nullopt);
+    EXPECT_GT(one.cpu_ms.value_or(0), 0);
+    EXPECT_GT(one.memory_kib.value_or(0), 19'000) << "of a child of the program's";
+}
+
+// Each of them is within it, so that the kernel refuses nothing.
+TEST_P(Limited, ATreeThatHasMoreInMemoryIsEnded) {
+    const std::string eater = "(head -c 40000000 /dev/zero; sleep 60) | tail -c 40000000 & ";
+    Supervised one(sh("memory=67108864", eater + eater + "wait"));
+    ASSERT_TRUE(one.started());
+    EXPECT_EQ(one.exited(), 256 + SIGKILL);
+    EXPECT_EQ(one.limited, PATCHBAY_LIMITED_MEMORY);
+    EXPECT_TRUE(none_left(token_, 20s));
+}
+
+TEST_P(Limited, AProgramThatAsksForMoreIsRefusedIt) {
+    Supervised one(sh("memory=33554432", "exec tail /dev/zero"));
+    ASSERT_TRUE(one.started());
+    const auto end = one.exited();
+    EXPECT_TRUE(end == 1 || end == 256 + SIGKILL) << end.value_or(-1);
+    EXPECT_EQ(one.limited, PATCHBAY_LIMITED_MEMORY);
+}
+
+TEST_P(Limited, ATreeThatTakesMoreTimeOfTheProcessorIsEnded) {
+    const std::string spin = "while :; do :; done";
+    for (const auto& program :
+         {spin, "trap '' XCPU; " + spin, "(setsid sh -c '" + spin + "' &) ; sleep 60"}) {
+        SCOPED_TRACE(program);
+        Supervised one(sh("cpu=1", program));
+        ASSERT_TRUE(one.started());
+        const auto end = one.exited().value_or(-1);
+        EXPECT_TRUE(end == 256 + SIGXCPU || end == 256 + SIGKILL) << end;
+        EXPECT_EQ(one.limited, PATCHBAY_LIMITED_CPU);
+        EXPECT_GE(one.cpu_ms.value_or(0), 900);
+    }
+}
+
+TEST_P(Limited, ATreeOfMoreProcessesIsEnded) {
+    Supervised one(
+        sh("processes=5", "for i in 1 2 3 4 5 6 7 8 9; do (setsid sleep 60 &) ; done; sleep 60"));
+    ASSERT_TRUE(one.started());
+    EXPECT_EQ(one.exited(), 256 + SIGKILL);
+    EXPECT_EQ(one.limited, PATCHBAY_LIMITED_PROCESSES);
+    EXPECT_TRUE(none_left(token_, 20s));
+}
+
+TEST_P(Limited, AProgramThatFailsWithAllItsFilesOpenFailsForThat) {
+    Supervised one(sh("files=8",
+                      "exec 3</dev/null 4</dev/null 5</dev/null 6</dev/null 7</dev/null; "
+                      "ulimit -n; read word; exit 3"));
+    ASSERT_TRUE(one.started());
+    EXPECT_EQ(one.line(), "8");
+    ::poll(nullptr, 0, 1'000);  // it is looked at every 100 ms
+    one.say("go\n");
+    EXPECT_EQ(one.exited(), 3);
+    EXPECT_EQ(one.limited, PATCHBAY_LIMITED_FILES);
+}
+
+// It was to end, whatever it had used by then.
+TEST_P(Limited, AnEndThatTheHostAskedForIsBehindNoLimit) {
+    Supervised one(sh("memory=67108864",
+                      "head -c 60000000 /dev/zero | tail -c 60000000 > /dev/null; "
+                      "echo full; sleep 60"));
+    ASSERT_TRUE(one.started());
+    EXPECT_EQ(one.line(), "full");
+    one.stop(0ms);
+    EXPECT_TRUE(one.exited());
+    EXPECT_EQ(one.limited, std::nullopt);
+}
+
 // ---- what it tells
 
 TEST(SupervisorUsage, IsToldToWhoeverStartsItByHand) {
