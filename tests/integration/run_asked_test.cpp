@@ -17,9 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // What is another one with every process; without the number of the server's, which a loaded machine tells
-// after its tools.
+// after its tools, and what it has cost.
 std::string without_numbers(const std::string& text) {
-    static const std::regex pid("\\npid +[0-9]+|,\"pid\":\"?[0-9]+\"?");
+    static const std::regex pid(
+        "\\npid +[0-9]+|,\"pid\":\"?[0-9]+\"?|\\ncost +[^\\n]*|,\"cost\":[{][^}]*[}]");
     static const std::regex kept(",\"kept\":(true|false)");  // alone it is from before
     static const std::regex number("(\"pid\":|last connected +|_at\":\"|/image-)[0-9TZ:-]+");
     const auto without = std::regex_replace(std::regex_replace(text, pid, ""), kept, "");
