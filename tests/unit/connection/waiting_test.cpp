@@ -199,7 +199,7 @@ TEST_F(Waiting, FailuresBeforeASessionThatLastedAreForgiven) {
     health.reconnect_attempts = 2;
     ASSERT_EQ(connect(), State::Ready);
     for (unsigned i = 1; i <= 5; ++i) {
-        loop.turn(31s);
+        loop.turn(301s);
         server.crash("exited");
         ASSERT_TRUE(come_back(i));
     }
@@ -218,7 +218,7 @@ TEST_F(Waiting, AConnectionThatWeGiveUpIsForgivenToo) {
     ASSERT_EQ(connect(), State::Ready);
     stay_silent();
     for (unsigned i = 1; i <= 3; ++i) {
-        loop.turn(31s);
+        loop.turn(301s);
         outcome.reset();
         begin(call("a"), outcome);
         server.answer(9999, "{}");
