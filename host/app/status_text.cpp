@@ -99,7 +99,7 @@ std::chrono::system_clock::time_point time_in(const json::object& object, const 
 }
 
 std::optional<std::chrono::system_clock::time_point> known_time_in(const json::object& object,
-                                                             const char* key) {
+                                                                   const char* key) {
     const auto when = core::integer_in(&object, key);
     if (!when || *when < 0 || *when > kLatest) return {};
     return std::chrono::system_clock::from_time_t(*when);
