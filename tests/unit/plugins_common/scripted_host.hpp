@@ -97,7 +97,7 @@ public:
     std::map<patchbay_op, Operation> operations;
     std::deque<Posted> posted;
     std::vector<std::string> told;             // to the sink
-    std::map<std::string, std::string> facts;  // to the sink as well, but for "pid"
+    std::map<std::string, std::string> facts;  // to the sink: of the end of a program
     std::vector<std::string> logged;           // "level text"
     Child child;
     std::vector<std::string> stops;   // "op grace"
@@ -147,8 +147,12 @@ private:
                 tell("output " + std::to_string(stream) + " " + text(line));
             },
             [](patchbay_link*, patchbay_str name, patchbay_str value) noexcept {
-                if (text(name) == "pid") return tell("pid=" + text(value));
-                current()->facts[text(name)] = text(value);
+                const auto fact = text(name);
+                if (fact == "exit" || fact == "limit" || fact == "cpu_ms" ||
+                    fact == "peak_memory_bytes")
+                    current()->facts[fact] = text(value);
+                else
+                    tell(fact + "=" + text(value));
             }};
         return &table;
     }
