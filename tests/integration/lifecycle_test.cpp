@@ -107,6 +107,7 @@ TEST_F(Lifecycle, WhoWaitsForAColdStartHearsWhatItSaidLast) {
     ASSERT_TRUE(guest.greet("person"));
     guest.send("{\"id\":1,\"op\":\"host/statuses\"}\n");
     EXPECT_THAT(guest.line_with("\"id\":1"), HasSubstr("\"starting\":{\"taken\":"));
+    EXPECT_TRUE(wait_for_file(home.work() / "starts", ".\n.\n"));
     host.end();
     EXPECT_EQ(read_file(home.work() / "starts"), ".\n.\n") << "one for each host";
 }
@@ -168,10 +169,15 @@ TEST_F(Lifecycle, AFollowedLogGoesOnOverItsFilesUntilItIsInterrupted) {
                         "done; exec sleep 60",
                         {{"startup_timeout_sec", 2}}));
     home.write("../config/patchbay/config.toml", "[log]\nserver_bytes = 500\nserver_files = 100\n");
-    Program logs(home.patchbay({"mcp", "logs", "x", "-f"}));
-    const auto stated = home.run({"mcp", "status", "x"});
-    EXPECT_TRUE(logs.wait_for_out("line 300 of many")) << logs.out() << logs.err() << stated.err;
-    EXPECT_THAT(logs.out(), HasSubstr("stderr line 150 of many"));
+    home.run({"mcp", "status", "x"});
+    Program logs(home.patchbay({"mcp", "logs", "x", "-f", "-n", "1"}));
+    ASSERT_TRUE(logs.wait_for_out("line 300 of many")) << logs.err();
+    home.run({"mcp", "status", "x"});
+    EXPECT_TRUE(logs.wait_until([&] {
+        return logs.out().find("line 300 of many") != logs.out().rfind("line 300 of many");
+    })) << logs.out();
+    EXPECT_THAT(logs.out(),
+                AllOf(HasSubstr("stderr line 1 of many"), HasSubstr("stderr line 150 of many")));
     logs.signal(SIGINT);
     EXPECT_EQ(logs.finish().exit_code, 0);
     EXPECT_GT(
