@@ -80,6 +80,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"serve"}, add_serve_verb},
     {{"run"}, add_run_verb},
     {{"events"}, add_events_verb},
+    {{"host"}, add_host_verbs},
     {{"service"}, add_service_verbs},
     {{"connect"}, add_connect_verb},
     {{"config"}, add_config_verbs},

@@ -93,18 +93,23 @@ std::uint64_t DistantHost::send(const std::string& op, const std::string& member
 }
 
 // Waits here rather than in the loop: who asks is about to print, and has nothing else to do.
-Result<json::value> DistantHost::ask(const std::string& op, const std::string& members) {
-    std::optional<Result<json::value>> answer;
+Result<std::string> DistantHost::ask_for_text(const std::string& op, const std::string& members) {
+    std::optional<Result<std::string>> answer;
     const auto id = send(op, members, [&](Result<connection::Reply> reply) {
         if (!reply)
             answer.emplace(reply.error());
         else
-            answer.emplace(core::parse_json(reply->result,
-                                            {core::Limits().json_depth, core::kAnyNumberOfValues}));
+            answer.emplace(std::string(reply->result));
     });
     line_->read_until([&] { return answer.has_value(); }, kAnswer);
     pending_.erase(id);
-    return answer ? std::move(*answer) : Result<json::value>(gone());
+    return answer ? std::move(*answer) : Result<std::string>(gone());
+}
+
+Result<json::value> DistantHost::ask(const std::string& op, const std::string& members) {
+    const auto text = ask_for_text(op, members);
+    if (!text) return text.error();
+    return core::parse_json(*text, {core::Limits().json_depth, core::kAnyNumberOfValues});
 }
 
 // One that was stopped, or whose loop hangs, keeps its socket.
@@ -191,6 +196,10 @@ void DistantHost::ask_for_tools(const std::vector<std::string>& servers, service
 Result<void> DistantHost::turn(const std::string& op, const std::string& server) {
     const auto done = ask(op, ",\"server\":" + protocol::quoted(server));
     return done ? Result<void>() : Result<void>(done.error());
+}
+
+Result<std::string> DistantHost::sandbox_state(const std::string& state) {
+    return ask_for_text("host/sandbox-state", state.empty() ? "" : ",\"state\":" + state);
 }
 
 // Of a host that has gone, what is configured here.

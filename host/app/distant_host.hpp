@@ -36,6 +36,9 @@ public:
     // `op`: host/apply or host/rollback; what it came to.
     Result<boost::json::value> move(const std::string& op) { return ask(op, ""); }
 
+    // As JSON text. `state` empty: the one that is set; else who is told, as host/sandbox-state has it.
+    Result<std::string> sandbox_state(const std::string& state = {});
+
     void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
     std::vector<connection::Status> statuses() override;
     std::vector<std::string> unknown(const std::vector<std::string>& servers) override;
@@ -64,6 +67,7 @@ private:
     std::uint64_t send(const std::string& op, const std::string& members,
                        connection::ReplyHandler answered,
                        connection::ProgressHandler on_progress = {});
+    Result<std::string> ask_for_text(const std::string& op, const std::string& members);
     Result<boost::json::value> ask(const std::string& op, const std::string& members);
     void take(std::string_view line);
     void tell_progress(std::string_view line, std::uint64_t id) const;

@@ -62,6 +62,8 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
         turn(line, in_flight);
     else if (op == "host/apply" || op == "host/rollback")
         move(line, in_flight);
+    else if (op == "host/sandbox-state")
+        set_sandbox_state(line, in_flight);
     else if (op == "host/interrupt") {
         const auto guest = core::integer_in(&line.members, "guest").value_or(0);
         in_flight.succeed(line.id, "{}");
@@ -169,6 +171,16 @@ Result<void> GuestOperations::start_server(const std::string& server) {
         if (!again && again.error().code != ErrorCode::Limit) return again.error();
     }
     return {};
+}
+
+void GuestOperations::set_sandbox_state(const BatchLine& line, BatchInFlight& in_flight) {
+    auto& connections = servers_.connections();
+    const auto state = raw_member_of(line.text, "state");
+    if (state.empty()) return in_flight.succeed(line.id, connections.sandbox_state());
+    const auto told = connections.set_sandbox_state(state);
+    if (!told) return in_flight.fail(line.id, told.error());
+    json::array servers(told->begin(), told->end());
+    in_flight.succeed(line.id, json::serialize(json::object{{"servers", std::move(servers)}}));
 }
 
 Result<void> GuestOperations::restart(const std::string& server) {

@@ -14,6 +14,7 @@
 //   host/rules      servers                              rules that match no tool of theirs
 //   host/stop, host/start, host/restart, host/disable, host/enable    server        {}; none waits for the server itself
 //   host/apply, host/rollback                       {"configuration":3,"plan":{...},"lines":[...]}
+//   host/sandbox-state  state                            the one that is set; with `state`: {"servers":["who is told"]}
 //   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled
 //
 // An interrupt comes by another connection, as nothing is read behind a barrier.
@@ -62,6 +63,7 @@ private:
     void list_things(const BatchLine& line, BatchInFlight& in_flight);
     void turn(const BatchLine& line, BatchInFlight& in_flight);
     void move(const BatchLine& line, BatchInFlight& in_flight);
+    void set_sandbox_state(const BatchLine& line, BatchInFlight& in_flight);
     Result<void> start_server(const std::string& server);
     Result<void> restart(const std::string& server);
     std::string statuses() const;

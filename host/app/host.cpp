@@ -390,6 +390,13 @@ const service::Servers& Host::servers() const {
     return *impl_->servers;
 }
 
+Result<std::vector<std::string>> Host::set_sandbox_state(std::string_view state) {
+    return impl_->connections->set_sandbox_state(state);
+}
+std::string Host::sandbox_state() const {
+    return impl_->connections->sandbox_state();
+}
+
 std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {
     return impl_->logs->tail(server, most_lines);
 }

@@ -91,6 +91,11 @@ public:
 
     SignIns& sign_ins();  // one that is under way ends before close()
 
+    // Under which sandbox the embedder runs programs, for servers that declare `codex/sandbox-state`; kept as long as
+    // the host. As ConnectionPool::set_sandbox_state has it.
+    Result<std::vector<std::string>> set_sandbox_state(std::string_view state);
+    std::string sandbox_state() const;
+
     // Last lines a server wrote to stderr (kept in memory, then from disk), oldest first.
     std::vector<std::string> log_tail(const std::string& server, std::size_t most_lines) const;
 

@@ -53,6 +53,7 @@ void add_batch_verb(CLI::App& app, Choice& choice);
 void add_serve_verb(CLI::App& app, Choice& choice);
 void add_run_verb(CLI::App& app, Choice& choice);
 void add_events_verb(CLI::App& app, Choice& choice);
+void add_host_verbs(CLI::App& app, Choice& choice);
 void add_service_verbs(CLI::App& app, Choice& choice);
 void add_connect_verb(CLI::App& app, Choice& choice);
 void add_config_verbs(CLI::App& app, Choice& choice);

@@ -19,6 +19,7 @@ void Agreement::begin_live() {
 
 void Agreement::end() {
     live_.reset();
+    parts_.dialogue.sandbox.end_session();
     parts_.dialogue.tools.end_session();  // what its page brings is not a list
 }
 
@@ -48,10 +49,18 @@ void Agreement::on_agreed(protocol::Session session) {
     link.meta.clear();
     if (link.legacy()) said.requests.delivery().notify("notifications/initialized", {});
     said.wishes.renew();
+    said.sandbox.begin_session();
     const bool has_tools = link.session->can("tools");
     said.tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing,
                              link.session->instructions);
-    if (!has_tools && !live_) parts_.owner.on_ready();
+    if (!has_tools) ready_when_told();
+}
+
+// A call that is sent before the server has taken up the sandbox state might not be under it.
+void Agreement::ready_when_told() {
+    parts_.dialogue.sandbox.when_told([this] {
+        if (!live_) parts_.owner.on_ready();
+    });
 }
 
 void Agreement::on_handshake_refused(const std::string& method, const plugin::Problem* problem) {
@@ -86,7 +95,7 @@ void Agreement::on_tools_changed(const Result<void>& outcome) {
 }
 
 void Agreement::on_tools_read() {
-    if (!live_) parts_.owner.on_ready();
+    ready_when_told();
 }
 
 // A server whose first list does not come is of no use yet, and comes back as one that was lost; one

@@ -1,7 +1,8 @@
 // From the session that a handshake has agreed on to its end: what each session is told, its first
 // list of tools, and what lives while the connection is ready.
 //
-//   no session --on_agreed--> listing --its tools are listed, or it has none--> on_ready
+//   no session --on_agreed--> listing --its tools are listed, or it has none, and it has answered what it was told of
+//                                       the sandbox--> on_ready
 //   on_ready   --begin_live--> live
 //   live       --on_agreed: the server has settled on the other era after all--> live, listed anew
 //   any        --end--> no session
@@ -66,6 +67,8 @@ private:
         ListenStream listen;
         std::optional<Health> health;
     };
+
+    void ready_when_told();
 
     const Context& context_;
     const Parts parts_;

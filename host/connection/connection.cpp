@@ -197,6 +197,10 @@ RequestId Connection::request(Caller& caller, Request request, ReplyHandler hand
 void Connection::cancel(RequestId id, const std::string& reason) {
     impl_->dialogue.requests.cancel(id, reason);
 }
+bool Connection::tell_sandbox_state() {
+    impl_->dialogue.sandbox.tell();
+    return impl_->dialogue.sandbox.is_wanted();
+}
 void Connection::notify(const std::string& method, const std::string& members) {
     impl_->dialogue.requests.delivery().notify(method, members);
 }

@@ -63,6 +63,8 @@ public:
     // Tells the server, then ends the request with ErrorCode::Cancelled. Ended ones are ignored.
     void cancel(RequestId id, const std::string& reason = "");
     void notify(const std::string& method, const std::string& members);
+    // Context::sandbox_state is another. True: the server of this session wants to know.
+    bool tell_sandbox_state();
 
     // Listed tools, filters of the config not applied. Stale or empty until Ready.
     const std::vector<protocol::Tool>& tools() const;

@@ -1,5 +1,6 @@
 #include "connection/connection_pool.hpp"
 
+#include "connection/sandbox_updates.hpp"
 #include "core/text.hpp"
 
 #include <set>
@@ -109,6 +110,21 @@ void ConnectionPool::on_leaving(Caller& caller) {
 
 void ConnectionPool::offer(boost::json::object capabilities) {
     context_.terms.identity.capabilities = std::move(capabilities);
+}
+
+Result<std::vector<std::string>> ConnectionPool::set_sandbox_state(std::string_view state) {
+    auto read = sandbox_state_in(state);
+    if (!read) return read.error();
+    context_.sandbox_state = std::move(*read);
+    std::set<std::string> told;
+    for (auto* connection : all())
+        if (connection->tell_sandbox_state()) told.insert(connection->spec().id());
+    if (!context_.sandbox_state) told.clear();
+    return std::vector<std::string>(told.begin(), told.end());
+}
+
+std::string ConnectionPool::sandbox_state() const {
+    return context_.sandbox_state ? context_.sandbox_state->text : "null";
 }
 
 core::Loop& ConnectionPool::loop() const {

@@ -53,6 +53,12 @@ public:
     // What every server is told from its next handshake on that its clients can do.
     void offer(boost::json::object capabilities);
 
+    // Under which sandbox clients run programs: one JSON object, or null for none. Told to each server that declares
+    // `codex/sandbox-state`, now and in every session to come (SandboxUpdates); which are told now, sorted. Invalid,
+    // Limit: it is none, and the one before stays.
+    Result<std::vector<std::string>> set_sandbox_state(std::string_view state);
+    std::string sandbox_state() const;  // as JSON text
+
     // Names of clients' headers that go on to one of them at least; in lower case, each once.
     const std::vector<std::string>& forwarded_headers() const { return forwarded_headers_; }
 

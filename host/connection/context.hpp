@@ -108,6 +108,12 @@ struct Terms {
     std::chrono::milliseconds relist_first = core::kRelistFirst, relist_most = core::kRelistMost;
 };
 
+// Under which sandbox clients run programs: one JSON object whose members are nobody's business here.
+struct SandboxState {
+    std::string text;         // without white space
+    protocol::Params params;  // the same
+};
+
 // All it refers to outlives the connections.
 struct Context {
     core::Loop& loop;
@@ -123,7 +129,8 @@ struct Context {
     StartQueue* remote_starts = nullptr;
     // Where servers' lists are published; null: nobody reads them.
     catalogue::Catalogue* catalogue = nullptr;
-    core::Observer* observer = nullptr;  // null: nobody counts
+    core::Observer* observer = nullptr;                        // null: nobody counts
+    std::optional<SandboxState> sandbox_state = std::nullopt;  // none: nobody has set one
 };
 
 }  // namespace patchbay::connection

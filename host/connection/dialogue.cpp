@@ -23,6 +23,7 @@ Dialogue::Dialogue(const Context& context, const registry::ServerSpec& spec, con
       reception(context, {name, link, requests, questions, notifications, addressees, tools,
                           greeting, refusals, owners.reception, owners.loss}),
       wishes(loop, context.terms, spec.config, link, requests, owners.wishes),
+      sandbox(context, name, link, requests),
       notifications(context.terms.limits, {name, audience, link, addressees, wishes}) {}
 
 void Dialogue::begin_channel() {

@@ -16,6 +16,7 @@
 #include "connection/reception.hpp"
 #include "connection/refusals.hpp"
 #include "connection/requests.hpp"
+#include "connection/sandbox_updates.hpp"
 #include "connection/server_name.hpp"
 #include "connection/server_questions.hpp"
 #include "connection/supervisor.hpp"
@@ -56,6 +57,7 @@ struct Dialogue {
     Refusals refusals;
     Reception reception;
     Wishes wishes;
+    SandboxUpdates sandbox;
     Notifications notifications;
 };
 

@@ -41,6 +41,8 @@ std::string server_capabilities(const Options& options) {
     // Log messages of the modern era are asked for by request, and need the capability as well.
     list += R"(,"logging":{})";
     if (options.tools_capability) list += R"(,"tools":{"listChanged":true})";
+    if (options.sandbox_state)
+        list += R"(,"experimental":{"codex/sandbox-state":{"version":"1.0.0"}})";
     return "\"capabilities\":{" + list + "}";
 }
 
@@ -71,6 +73,8 @@ void Session::dispatch(const Request& request) {
         return call_tool(*this, request);
     if (request.method == "tools/list" && options.tools_capability)
         return list_tools(*this, request);
+    if (request.method == "codex/sandbox-state/update" && options.sandbox_state)
+        return answer({request.id, request.era}, "");
     if (subscribe(request)) return;
     if (serve_library(*this, request)) return;
     fail(request.id, -32601, "method not found: " + std::string(request.method));

@@ -15,6 +15,7 @@ constexpr const char* kUsage =
   --silent-probe             legacy only, and never answers server/discover
   --protocol REVISION        offer exactly this revision, whatever it is
   --no-tools-capability      serve no tools
+  --sandbox-state            declare codex/sandbox-state, and take its update
   --tcp PORT                 serve any number of clients on 127.0.0.1 instead of stdio; 0: any port
   --port-file FILE           write the open port there
   --pid-file FILE            append the ids of all its processes there
@@ -63,6 +64,8 @@ Options parse_options(int argc, char** argv) {
             options.protocol = value();
         else if (is("--no-tools-capability"))
             options.tools_capability = false;
+        else if (is("--sandbox-state"))
+            options.sandbox_state = true;
         else if (is("--tcp")) {
             options.tcp = true;
             options.port = small();

@@ -17,6 +17,7 @@ struct Options {
     bool silent_probe = false;  // legacy, and deaf to server/discover
     std::string protocol;       // offer exactly this revision
     bool tools_capability = true;
+    bool sandbox_state = false;  // declares codex/sandbox-state, and takes its update
 
     bool tcp = false;
     int port = 0;
