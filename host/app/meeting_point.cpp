@@ -1,6 +1,7 @@
 #include "app/meeting_point.hpp"
 
 #include "app/host.hpp"
+#include "app/service_unit.hpp"
 #include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -111,7 +113,11 @@ Result<Holder> parse_holder(std::string_view text) {
 
 void Seat::give_up() {
     if (socket_.get() < 0) return;
-    if (!is_handed_over_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+    struct stat now {};
+    const bool is_ours = !is_handed_over_ &&
+                         ::fstatat(folder_.get(), name_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         now.st_ino == file_;
+    if (is_ours) ::unlinkat(folder_.get(), name_.c_str(), 0);
     socket_.close();
 }
 
@@ -177,8 +183,24 @@ Result<Seat> MeetingPoint::take(const std::string& working_folder,
                          path() +
                          "; its units are of another folder or configuration: `patchbay service "
                          "install` writes them anew"};
+    if (auto silent = check_silence(seat, working_folder); !silent) return silent.error();
     if (auto listens = listen(seat); !listens) return listens.error();
     return seat;
+}
+
+// With the lock no host can: to take away what systemd listens at would leave it deaf until it is started anew.
+Result<void> MeetingPoint::check_silence(const Seat& seat,
+                                         const std::string& working_folder) const {
+    const core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const auto address = address_in(seat.folder_, seat.name_);
+    const bool connected =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    if (!connected && errno != EAGAIN) return {};  // EAGAIN: more wait there than it takes
+    const auto unit = unit_name(working_folder, key_);
+    return Error{ErrorCode::Invalid,
+                 "systemd listens at " + path() + ", and starts the host with the first command: " +
+                     "`systemctl --user start " + unit + ".service` starts it now, and " +
+                     "`systemctl --user stop " + unit + ".socket` has systemd listen no more"};
 }
 
 Result<void> MeetingPoint::listen(Seat& seat) const {
@@ -194,6 +216,10 @@ Result<void> MeetingPoint::listen(Seat& seat) const {
     if (::fchmodat(seat.folder_.get(), seat.name_.c_str(), 0600, 0) != 0 ||
         ::listen(seat.socket(), kBacklog) != 0)
         return failed("listen on", path());
+    struct stat made {};
+    if (::fstatat(seat.folder_.get(), seat.name_.c_str(), &made, AT_SYMLINK_NOFOLLOW) != 0)
+        return failed("listen on", path());
+    seat.file_ = made.st_ino;
     return {};
 }
 

@@ -10,7 +10,7 @@
 // Owns:    the folder's descriptor; a Seat the lock, the socket and its file, which goes with it. The file of
 //          the lock stays: another one in its place would be a second lock.
 // Threads: [any].
-// Errors:  Denied: others can reach what is there; Invalid: somebody else runs; Io: the system's reason.
+// Errors:  Denied: others can reach what is there; Invalid: somebody else runs, or systemd listens; Io: the system's reason.
 // Source:  decisions/0040-a-host-that-stays.md.
 #pragma once
 
@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,7 @@ private:
     core::Descriptor folder_, lock_, socket_;
     std::string name_, path_;
     bool is_handed_over_ = false;  // the socket: its file is not ours to take away
+    ino_t file_ = 0;  // that was made for it; another one in its place is systemd's by now
 };
 
 class MeetingPoint {
@@ -88,6 +90,7 @@ private:
     std::string lock_name() const { return key_ + ".lock"; }
     Error taken(const core::Descriptor& folder) const;
     Result<Holder> read_holder(const core::Descriptor& folder) const;
+    Result<void> check_silence(const Seat& seat, const std::string& working_folder) const;
     Result<void> listen(Seat& seat) const;
 
     std::string folder_, key_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <sys/un.h>
 
 namespace patchbay::app {
 
@@ -14,15 +15,35 @@ namespace {
 constexpr std::string_view kMark =
     "# Written by `patchbay service install`; sha256 of what follows: ";
 constexpr std::size_t kNameBytes = 40, kKeyDigits = 8;
+constexpr std::size_t kSocketBytes = sizeof(sockaddr_un::sun_path) - 1;
 
-// Nothing that ends a line or hides: it would begin another setting.
+Error unfit(const std::string& text, const std::string& why) {
+    return {ErrorCode::Invalid, "\"" + core::printable(text, 200) + "\" " + why};
+}
+
+// Nothing that ends a line or hides: it would begin another setting. A line that is not UTF-8 systemd leaves out.
 Result<void> check(const std::string& text) {
     const bool plain = std::none_of(text.begin(), text.end(),
                                     [](unsigned char c) { return c < ' ' || c == 0x7f; });
-    if (plain) return {};
-    return Error{ErrorCode::Invalid, "\"" + core::printable(text, 200) +
-                                         "\" has control characters, which no unit of systemd "
-                                         "takes"};
+    if (!plain) return unfit(text, "has control characters, which no unit of systemd takes");
+    if (!core::valid_utf8(text)) return unfit(text, "is not UTF-8, as a unit of systemd has to be");
+    return {};
+}
+
+// It ends its lines, without quotes: a backslash there would join the next line, and a blank is dropped.
+Result<void> check_folder(const std::string& folder) {
+    if (folder.ends_with('\\') || folder.ends_with(' '))
+        return unfit(folder,
+                     "ends with a backslash or a blank, of which a unit of systemd makes "
+                     "another folder; rename it");
+    return {};
+}
+
+Result<void> check_socket(const std::string& path) {
+    if (path.size() <= kSocketBytes) return {};
+    return unfit(path, "is " + std::to_string(path.size()) +
+                           " bytes long, and systemd listens at " + std::to_string(kSocketBytes) +
+                           " at most; a shorter XDG_RUNTIME_DIR or state directory helps");
 }
 
 // `%` begins a specifier in every setting.
@@ -61,7 +82,8 @@ Result<void> check(const ServiceTerms& terms) {
     }
     for (const auto& each : all)
         if (auto checked = check(each); !checked) return checked.error();
-    return {};
+    if (auto checked = check_folder(terms.folder); !checked) return checked.error();
+    return check_socket(terms.socket);
 }
 
 }  // namespace
@@ -98,8 +120,10 @@ Result<std::string> service_text(const ServiceTerms& terms) {
         plain(terms.folder) + "\n";
     for (const auto& [name, value] : terms.environment)
         text += "Environment=" + quoted(name + "=" + value) + "\n";
-    text += "ExecStart=";
-    for (const auto& each : terms.command) text += (text.back() == '=' ? "" : " ") + word(each);
+    if (!terms.unset.empty()) text += "UnsetEnvironment=" + core::join(terms.unset, " ") + "\n";
+    // Of a command the first word is a path, in which `$` is itself.
+    text += "ExecStart=" + quoted(terms.command.front());
+    for (std::size_t i = 1; i < terms.command.size(); ++i) text += " " + word(terms.command[i]);
     return marked(text +
                   "\n"
                   "ExecReload=kill -HUP $MAINPID\n"

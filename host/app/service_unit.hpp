@@ -4,7 +4,8 @@
 // Each begins with a line that says who wrote it, with a digest of what follows: a unit that somebody has changed is
 // not ours to replace or to take away.
 //
-// Threads: [value]. Errors: Invalid: a path or value that cannot be written into a unit.
+// Threads: [value]. Errors: Invalid: a path or value that cannot be written into a unit, or that systemd reads as
+//          another one.
 // Source:  systemd.unit(5), systemd.service(5), systemd.socket(5), systemd.exec(5); systemd 252.
 #pragma once
 
@@ -23,6 +24,8 @@ struct ServiceTerms {
     std::string socket;                // where commands come
     std::vector<std::string> command;  // the program and its words; the first is a path
     std::vector<std::pair<std::string, std::string>> environment;
+    std::vector<std::string>
+        unset;  // variables that the service is not to have, whoever gives them
 };
 
 // "patchbay-app-0f3a91c2": the folder's own name for people, the key for uniqueness.

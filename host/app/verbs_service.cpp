@@ -4,6 +4,7 @@
 #include "app/service_unit.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "config/assignment.hpp"
 #include "core/replace_file.hpp"
 #include "core/text.hpp"
 
@@ -31,9 +32,11 @@ namespace {
 
 constexpr std::size_t kUnitBytes = 256u << 10;
 
-// What says which files are read, and what a program inherits that makes it another: a service has none of it by
-// itself. No variable that may hold a secret: a unit is read by every program of the user.
+// What says which files are read and where commands come, and what a program inherits that makes it another: a
+// service has none of it by itself, or has another value. No variable that may hold a secret: a unit is read by every program of the user.
 constexpr const char* kKept[] = {"PATH",
+                                 "HOME",
+                                 "XDG_RUNTIME_DIR",
                                  "PATCHBAY_CONFIG",
                                  "PATCHBAY_PLUGIN_PATH",
                                  "XDG_CONFIG_HOME",
@@ -50,13 +53,14 @@ constexpr const char* kKept[] = {"PATH",
 struct Unit {
     std::string path;
     std::optional<std::string> text;  // as it is there; none: it is not
-    std::string wanted;               // as it would be written now
+    std::string wanted;               // as it would be written now; empty: it cannot be
 };
 
 struct Units {
     std::string name;
     MeetingPoint point;
     Unit service, socket;
+    std::optional<Error> fault;  // why they cannot be written
 };
 
 Result<std::optional<std::string>> read_unit(const std::string& path) {
@@ -94,18 +98,23 @@ Result<Units> units_of(const GlobalOptions& global) {
     const auto key = meeting_key(environment, global.plugin_directories);
     const auto& folder = environment.working_directory;
     const MeetingPoint point(runtime_folder(environment), key);
-    ServiceTerms terms{
-        unit_name(folder, key), folder, point.path(), command_of(global, folder), {}};
+    ServiceTerms terms{unit_name(folder, key),     folder, point.path(),
+                       command_of(global, folder), {},     {}};
     for (const char* name : kKept)
         if (const auto value = environment.variable(name))
             terms.environment.emplace_back(name, *value);
+        else
+            terms.unset.emplace_back(name);
+    terms.unset.emplace_back("PATCHBAY_CONFIG_JSON");  // with it install writes none
     const auto directory = environment.config_home + "/systemd/user/";
-    Units units{terms.name, point, {}, {}};
+    Units units{terms.name, point, {}, {}, {}};
     for (auto [unit, suffix, text] : {std::tuple{&units.service, ".service", service_text(terms)},
                                       std::tuple{&units.socket, ".socket", socket_text(terms)}}) {
-        if (!text) return text.error();
         unit->path = directory + terms.name + suffix;
-        unit->wanted = *text;
+        if (text)
+            unit->wanted = *text;
+        else
+            units.fault = text.error();
         auto there = read_unit(unit->path);
         if (!there) return there.error();
         unit->text = std::move(*there);
@@ -167,18 +176,31 @@ void say_next(const std::string& name, bool install) {
                 : "next: systemctl --user daemon-reload");
 }
 
+// Every program of the user reads a unit, and all can see what a process was started with.
+Result<void> check_sets(const GlobalOptions& global) {
+    for (const auto& set : global.sets)
+        if (config::may_hold_a_secret(set))
+            return Error{ErrorCode::Invalid,
+                         "--set " + core::printable(set.substr(0, set.find('=')), 200) +
+                             " may hold a secret, and a unit is no place for them; write it to a "
+                             "file, and say --config"};
+    return {};
+}
+
 int install_verb(const GlobalOptions& global) {
     if (const char* text = std::getenv("PATCHBAY_CONFIG_JSON"); text && *text)
         return report({ErrorCode::Invalid,
                        "PATCHBAY_CONFIG_JSON may hold secrets, and a unit is no place for them; "
                        "write it to a file, and say --config"},
                       global);
+    if (auto sets = check_sets(global); !sets) return report(sets.error(), global);
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.troubles().tell_all();
     auto units = units_of(global);
     if (!units) return session.report(units.error());
+    if (units->fault) return session.report(*units->fault);
     if (auto ours = check_ours(*units); !ours) return session.report(ours.error());
     std::error_code failed;
     fs::create_directories(fs::path(units->service.path).parent_path(), failed);

@@ -1,6 +1,7 @@
 #include "config/sources.hpp"
 
 #include "config/approval.hpp"
+#include "config/assignment.hpp"
 #include "config/enterprise_folder.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
@@ -283,46 +284,11 @@ private:
         out_.fragments.push_back(std::move(fragment));
     }
 
-    // `health.misses=3`: the key as TOML writes it, the value as TOML if it is that, else as text.
     static std::string add_set(Node& root, const std::string& set) {
-        const auto equals = set.find('=');
-        const auto key = set.substr(0, equals);
-        if (equals == std::string::npos || key.find_first_of("\n#") != std::string::npos) {
-            return "\"" + core::printable(key, 80) + "\": expected key=value, like health.misses=3";
-        }
-        const auto written = set.substr(equals + 1);
-        const bool begins_like_toml = written.find_first_of("[{\"'") == 0;
-        Parsed parsed;
-        if (written.find('\n') == std::string::npos)
-            parsed = parse(key + " = " + written, Format::Toml);
-        if (begins_like_toml && parsed.problem)
-            return core::printable(key, 80) +
-                   ": what begins with a bracket or a quote must be a whole TOML value, and this "
-                   "is " +
-                   parsed.problem->message;
-        if (written.find('\n') != std::string::npos || parsed.problem) {
-            parsed = parse(key + " = \"\"", Format::Toml);
-            if (parsed.problem)
-                return "\"" + core::printable(key, 80) +
-                       "\" is not a key; expected names joined by dots, like health.misses";
-            leaf(parsed.root).text = written;
-        }
-        unmark(parsed.root);
-        graft(root, std::move(parsed.root));
+        auto parsed = parse_assignment(set);
+        if (!parsed) return parsed.error().message;
+        graft(root, std::move(*parsed));
         return {};
-    }
-
-    static Node& leaf(Node& node) {
-        return node.members.empty() ? node : leaf(node.members.front().value);
-    }
-
-    static void unmark(Node& node) {
-        node.mark = {};
-        for (auto& item : node.items) unmark(item);
-        for (auto& member : node.members) {
-            member.mark = {};
-            unmark(member.value);
-        }
     }
 
     // A later --set of the same key replaces the earlier one.

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <vector>
 
 namespace patchbay::test {
 namespace {
@@ -97,6 +98,39 @@ TEST_F(Service, SecretsAreNotWrittenIntoAUnit) {
     EXPECT_EQ(home.run({"service", "remove"}).exit_code, 0);
 }
 
+TEST_F(Service, NeitherIsAWordOfTheCommandLineThatMayBeOne) {
+    home.add_example("x");
+    for (const char* set : {"servers.new.env.TOKEN=hunter2", "servers.new.args=[\"hunter2\"]",
+                            "servers={new={command=\"a\",headers={A=\"hunter2\"}}}",
+                            "servers.new.url=https://a/hunter2", "auth.a.client_secret=hunter2",
+                            "servers.new.command=a --password=hunter2"}) {
+        const auto done = home.run({"--set", set, "service", "install"});
+        EXPECT_EQ(done.exit_code, 3) << set;
+        EXPECT_THAT(done.err, AllOf(HasSubstr("may hold a secret"), Not(HasSubstr("hunter2"))));
+    }
+    EXPECT_FALSE(fs::exists(home.user_config().parent_path() / "systemd"));
+    const std::vector<std::string> set{"--set", "health.misses=5"};
+    EXPECT_EQ(home.run({set[0], set[1], "service", "install"}).exit_code, 0);
+    EXPECT_EQ(home.run({set[0], set[1], "service", "remove"}).exit_code, 0);
+}
+
+TEST_F(Service, TheUnitHasThePlaceWhereCommandsLook) {
+    home.add_example("x");
+    home.environment["XDG_RUNTIME_DIR"] = (home.root() / "run").string();
+    fs::create_directories(home.root() / "run");
+    fs::permissions(home.root() / "run", fs::perms(0700));
+    EXPECT_EQ(home.run({"service", "install"}).exit_code, 0);
+    const auto told = status();
+    EXPECT_EQ(std::string(told.at("listens_at").as_string()).find(home.root() / "run/patchbay"),
+              0u);
+    const auto unit = read_file(file(told, "service"));
+    EXPECT_THAT(
+        unit,
+        HasSubstr("\nEnvironment=\"XDG_RUNTIME_DIR=" + (home.root() / "run").string() + "\"\n"));
+    EXPECT_THAT(unit, HasSubstr("\nUnsetEnvironment="));
+    EXPECT_EQ(home.run({"service", "remove"}).exit_code, 0);
+}
+
 // A socket that listens at `path`, and that children inherit.
 int listening_at(const std::string& path) {
     fs::create_directories(fs::path(path).parent_path());
@@ -137,6 +171,21 @@ TEST_F(Service, TheFirstCommandComesAtASocketThatWasThereBefore) {
     EXPECT_THAT(home.run({"-v", "call", "mcp__x__echo", "message=hi"}).err, HasSubstr(" is asked"));
     again.signal(SIGTERM);
     EXPECT_EQ(again.finish().exit_code, 0);
+    ::close(fd);
+}
+
+TEST_F(Service, AHostByHandLeavesSystemdItsSocket) {
+    home.add_example("x");
+    const std::string path(status().at("listens_at").as_string());
+    const int fd = listening_at(path);
+    const auto done = home.run({"run"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("`systemctl --user start patchbay-"));
+    Program call(home.patchbay({"-v", "call", "mcp__x__echo", "message=hi"}));
+    Program host(activated(home, fd));
+    EXPECT_EQ(call.finish().out, "hi\n") << host.err();
+    host.signal(SIGTERM);
+    EXPECT_EQ(host.finish().exit_code, 0);
     ::close(fd);
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/configuration_digest.hpp"
 #include "app/hello.hpp"
+#include "core/descriptor.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +13,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 namespace patchbay::app {
 namespace {
@@ -84,6 +87,46 @@ TEST(MeetingPoint, ReplacesNothingThatIsNoFileOfIts) {
     const auto seat = point.take("/srv/app");
     ASSERT_FALSE(seat);
     EXPECT_THAT(seat.error().message, HasSubstr("key.sock"));
+}
+
+// As systemd does: at the same path, without the lock.
+core::Descriptor listening_at(const std::string& path) {
+    core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(socket.get(), 0), 0);
+    return socket;
+}
+
+TEST(MeetingPoint, TakesNoSocketFromSystemd) {
+    const test::ScratchFolder folder;
+    const MeetingPoint point(folder / "run", "0f3a91c2ffff");
+    ASSERT_TRUE(point.take("/srv/app"));
+    auto systemd = listening_at(point.path());
+    for (int asked = 0; asked < 3; ++asked) {  // the last ones wait behind the first
+        const auto seat = point.take("/srv/app");
+        ASSERT_FALSE(seat);
+        EXPECT_EQ(seat.error().code, ErrorCode::Invalid);
+        EXPECT_THAT(seat.error().message,
+                    HasSubstr("`systemctl --user start patchbay-app-0f3a91c2.service`"));
+    }
+    EXPECT_GE(core::Descriptor(::accept(systemd.get(), nullptr, nullptr)).get(), 0)
+        << "it listens on";
+    systemd.close();
+    EXPECT_TRUE(point.take("/srv/app")) << "what a killed one left may go";
+}
+
+TEST(MeetingPoint, LeavesWhatSystemdHasPutInThePlaceOfItsSocket) {
+    const test::ScratchFolder folder;
+    const MeetingPoint point(folder / "run", "key");
+    auto seat = point.take("/srv/app");
+    ASSERT_TRUE(seat);
+    std::filesystem::rename(point.path(), folder / "old");  // its number is not given anew
+    const auto systemd = listening_at(point.path());
+    seat->give_up();
+    EXPECT_GE(point.connect().value().get(), 0);
 }
 
 registry::Snapshot snapshot(const boost::json::object& settings) {

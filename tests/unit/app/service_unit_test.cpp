@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -22,7 +23,8 @@ ServiceTerms terms() {
             "/srv/my app/100%",
             "/run/user/1000/patchbay/0f3a.sock",
             {"/usr/bin/patchbay", "--set", "servers.x.args=[\"$HOME\"]", "run"},
-            {{"PATH", "/bin:/a b"}, {"LANG", "C\"x\\"}}};
+            {{"PATH", "/bin:/a b"}, {"LANG", "C\"x\\"}},
+            {"TZ", "PATCHBAY_CONFIG"}};
 }
 
 TEST(ServiceUnit, SaysWhatIsMeantWhateverStandsInIt) {
@@ -32,6 +34,7 @@ TEST(ServiceUnit, SaysWhatIsMeantWhateverStandsInIt) {
     EXPECT_THAT(*text, HasSubstr("\nExecStart=\"/usr/bin/patchbay\" \"--set\" "
                                  "\"servers.x.args=[\\\"$$HOME\\\"]\" \"run\"\n"));
     EXPECT_THAT(*text, HasSubstr("\nEnvironment=\"LANG=C\\\"x\\\\\"\n"));
+    EXPECT_THAT(*text, HasSubstr("\nUnsetEnvironment=TZ PATCHBAY_CONFIG\n"));
     EXPECT_THAT(*text, HasSubstr("\nNoNewPrivileges=yes\n"));
     const auto socket = socket_text(terms());
     ASSERT_TRUE(socket);
@@ -53,6 +56,30 @@ TEST(ServiceUnit, NothingBeginsALineOfItsOwn) {
     EXPECT_EQ(unit_name("/", "0f3a91c2ffff"), "patchbay-0f3a91c2");
 }
 
+TEST(ServiceUnit, IsNotWrittenWhereSystemdWouldReadAnotherFolder) {
+    for (const char* folder : {"/srv/back\\", "/srv/trail ", "/srv/inv\xff\xfelid"}) {
+        auto odd = terms();
+        odd.folder = folder;
+        EXPECT_EQ(service_text(odd).error().code, ErrorCode::Invalid) << folder;
+        EXPECT_EQ(socket_text(odd).error().code, ErrorCode::Invalid) << folder;
+    }
+    auto odd = terms();
+    odd.folder = "/srv/ b\\c/\xc3\xbc";
+    EXPECT_TRUE(service_text(odd));
+    odd.environment.emplace_back("TZ", "\xff");
+    EXPECT_FALSE(service_text(odd));
+}
+
+TEST(ServiceUnit, ListensAtNoPathThatIsTooLongForASocket) {
+    auto odd = terms();
+    odd.socket = "/" + std::string(106, 'a');
+    EXPECT_TRUE(socket_text(odd));
+    odd.socket += "a";
+    const auto text = socket_text(odd);
+    ASSERT_FALSE(text);
+    EXPECT_THAT(text.error().message, HasSubstr("108 bytes long"));
+}
+
 TEST(ServiceUnit, IsOursAsLongAsNobodyChangesIt) {
     const auto text = service_text(terms());
     ASSERT_TRUE(text);
@@ -69,7 +96,8 @@ TEST(ServiceUnit, IsWhatSystemdTakes) {
     const test::ScratchFolder folder;
     auto real = terms();
     real.folder = folder.path();
-    real.command.front() = "/bin/true";
+    real.command.front() = folder / "tr$ue";
+    std::filesystem::copy_file("/bin/true", real.command.front());
     std::ofstream(folder / (real.name + ".service")) << *service_text(real);
     std::ofstream(folder / (real.name + ".socket")) << *socket_text(real);
     const auto out = folder / "out";

@@ -1,4 +1,5 @@
 // What is said for one run: --config, --set, --log-level and variables.
+#include "config/assignment.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -164,6 +165,18 @@ TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
         EXPECT_THAT(all(config.diagnostics),
                     HasSubstr("MCP_TOOL_TIMEOUT: ignored \"" + std::string(wrong)));
     }
+}
+
+TEST(Assignment, MayHoldASecretWhereAnythingIsPassedOn) {
+    for (const char* set :
+         {"servers.a.env.TOKEN=x", "servers.a.headers={A=\"x\"}", "servers.a.args=[\"x\"]",
+          "servers.a.url=https://h/x", "servers={a={config={env={A=\"x\"}}}}",
+          "auth.a.client_secret=x", "servers.a.command=p --token=abc", "servers.a.\"env\".B=x",
+          "no assignment"})
+        EXPECT_TRUE(may_hold_a_secret(set)) << set;
+    for (const char* set : {"health.misses=5", "servers.a.enabled=false", "host.stdio_sharing=true",
+                            "servers.a.command=npx", "permissions.deny=[\"mcp__a__*\"]"})
+        EXPECT_FALSE(may_hold_a_secret(set)) << set;
 }
 
 }  // namespace
