@@ -57,8 +57,10 @@ connection::ProgressHandler BatchInFlight::tell_progress(const std::string& id) 
 }
 
 BatchInFlight::EventHandler BatchInFlight::tell_event(const std::string& id) {
-    return {lifetime_.guard([this, id](std::string_view object) { output_.event(id, object); }),
-            lifetime_.guard([this, id](std::uint64_t count) { output_.lost_events(id, count); })};
+    return {
+        lifetime_.guard([this, id](std::string_view object) { output_.kept_event(id, object); }),
+        lifetime_.guard([this, id](std::string_view object) { output_.event(id, object); }),
+        lifetime_.guard([this, id](std::uint64_t count) { output_.lost_events(id, count); })};
 }
 
 // Later, for it may be called while lines are taken, which what follows does too.

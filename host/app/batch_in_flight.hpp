@@ -51,8 +51,10 @@ public:
     // A server's answer, as it comes.
     connection::ReplyHandler relay(const std::string& id);
     connection::ProgressHandler tell_progress(const std::string& id);
-    // Events of the host, each an object, and how many were lost before.
+    // Events of the host, each an object: those that were asked for and count as part of the answer, those that
+    // come unasked, and how many were lost before.
     struct EventHandler {
+        std::function<void(std::string_view object)> kept;
         std::function<void(std::string_view object)> event;
         std::function<void(std::uint64_t count)> lost;
     };

@@ -164,13 +164,19 @@ void BatchOperations::tell_events(const BatchLine& line) {
         return in_flight_.fail(line.id, {ErrorCode::Unsupported,
                                          "events are told by a host that runs; `patchbay run` "
                                          "starts one"});
+    const bool follows = core::flag_in(&line.members, "follow") == true;
+    std::erase_if(follows_, [](const auto& each) { return each.expired(); });
+    if (follows && follows_.size() >= kFollows)
+        return in_flight_.fail(
+            line.id, {ErrorCode::Limit, "events are followed " + std::to_string(kFollows) +
+                                            " times already; cancel one of these"});
     const EventStream stream{text_of(line.members, "server"), in_flight_.tell_event(line.id)};
     stream.tell_kept(*event_log_, core::integer_in(&line.members, "after"));
-    if (core::flag_in(&line.members, "follow") != true)
-        return in_flight_.succeed(line.id, last_event_text(*event_log_));
+    if (!follows) return in_flight_.succeed(line.id, last_event_text(*event_log_));
     auto& request = in_flight_.add(line.id);
     request.endless = true;
     request.list = event_log_->follow([stream](const events::Event& event) { stream.tell(event); });
+    follows_.push_back(request.list);
 }
 
 void BatchOperations::show_status(const BatchLine& line) {

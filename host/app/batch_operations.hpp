@@ -2,6 +2,7 @@
 //
 // Borrows what it is given. Threads: [loop].
 // Errors:  told as answers.
+// Limits:  kFollows, as each event is told to each who follows.
 #pragma once
 
 #include "app/batch_in_flight.hpp"
@@ -9,6 +10,10 @@
 #include "events/event_log.hpp"
 #include "service/servers.hpp"
 #include "service/things.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -22,6 +27,8 @@ public:
 
 class BatchOperations {
 public:
+    static constexpr std::size_t kFollows = 4;  // of events, at a time
+
     BatchOperations(const service::Servers& servers, connection::Caller& caller,
                     BatchInFlight& in_flight, BatchWaits& waits, events::EventLog* event_log)
         : servers_(servers),
@@ -51,7 +58,8 @@ private:
     connection::Caller& caller_;
     BatchInFlight& in_flight_;
     BatchWaits& waits_;
-    events::EventLog* const event_log_;  // null: nobody keeps them
+    events::EventLog* const event_log_;         // null: nobody keeps them
+    std::vector<std::weak_ptr<void>> follows_;  // those in flight, and some that have ended
 };
 
 }  // namespace patchbay::app

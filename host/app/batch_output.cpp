@@ -71,6 +71,10 @@ void BatchOutput::event(const std::string& id, std::string_view object) {
     lines_.put_event(from, "{" + from + "," + std::string(object.substr(1)));
 }
 
+void BatchOutput::kept_event(const std::string& id, std::string_view object) {
+    lines_.put("{\"id\":" + id + "," + std::string(object.substr(1)));
+}
+
 void BatchOutput::lost_events(const std::string& id, std::uint64_t count) {
     lines_.put("{\"event\":\"dropped\",\"id\":" + id + ",\"count\":" + std::to_string(count) + "}");
 }

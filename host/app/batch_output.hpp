@@ -39,6 +39,8 @@ public:
                       std::string_view params);
     // `object`: an event of the host, asked for by that request; so many of them are not there any more.
     void event(const std::string& id, std::string_view object);
+    // One that was there when it was asked for: no more is read until it is.
+    void kept_event(const std::string& id, std::string_view object);
     void lost_events(const std::string& id, std::uint64_t count);
     // Objects that are none of these. Once the last one is written, `relieved` is told.
     void line(std::string text) { lines_.put(std::move(text)); }

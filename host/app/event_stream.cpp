@@ -10,11 +10,11 @@ void EventStream::tell_kept(const events::EventLog& log, std::optional<std::int6
     const auto first = kept.empty() ? log.last() + 1 : kept.front().number;
     if (after && first > behind + 1) handler.lost(first - behind - 1);
     for (const auto& event : kept)
-        if (event.number > behind) tell(event);
+        if (event.number > behind && is_meant(event)) handler.kept(event.text);
 }
 
 void EventStream::tell(const events::Event& event) const {
-    if (server.empty() || event.server == server) handler.event(event.text);
+    if (is_meant(event)) handler.event(event.text);
 }
 
 std::string last_event_text(const events::EventLog& log) {

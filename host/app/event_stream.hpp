@@ -19,6 +19,11 @@ struct EventStream {
     // `after`: those behind that number, of which the first may be gone.
     void tell_kept(const events::EventLog& log, std::optional<std::int64_t> after) const;
     void tell(const events::Event& event) const;
+
+private:
+    bool is_meant(const events::Event& event) const {
+        return server.empty() || event.server == server;
+    }
 };
 
 // What such a request is answered: {"last":17}.

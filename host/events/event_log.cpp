@@ -44,11 +44,13 @@ json::array names(const std::vector<std::string>& all) {
 }
 
 // Names that are left out are counted still.
+void put_more(json::object& members, const char* key, std::size_t all) {
+    if (all > EventLog::kNames) members[std::string(key) + "_more"] = all - EventLog::kNames;
+}
 void put_names(json::object& members, const char* key, const std::vector<std::string>& all) {
     if (all.empty()) return;
     members[key] = names(all);
-    if (all.size() > EventLog::kNames)
-        members[std::string(key) + "_more"] = all.size() - EventLog::kNames;
+    put_more(members, key, all.size());
 }
 
 void put(json::object& members, const char* key, std::string_view text) {
@@ -72,7 +74,7 @@ void EventLog::tell(const char* event, std::string_view server, const json::obje
     for (const auto& member : members) whole[member.key()] = member.value();
     kept_.push_back({last_, std::string(server), json::serialize(whole)});
     bytes_ += kept_.back().text.size();
-    while (kept_.size() > kEvents || bytes_ > kBytes) {
+    while (kept_.size() > 1 && (kept_.size() > kEvents || bytes_ > kBytes)) {
         bytes_ -= kept_.front().text.size();
         kept_.pop_front();
     }
@@ -84,10 +86,14 @@ void EventLog::tell(const char* event, std::string_view server, const json::obje
 void EventLog::tell_startup(const std::vector<std::string>& ready,
                             const std::vector<Failed>& failed) {
     json::array failures;
-    for (const auto& [server, why] : failed)
+    for (const auto& [server, why] : failed) {
+        if (failures.size() == kNames) break;
         failures.push_back(json::object{{"server", server}, {"error", words(why)}});
-    tell("mcp_startup_complete", {},
-         {{"ready", json::array(ready.begin(), ready.end())}, {"failed", std::move(failures)}});
+    }
+    json::object members{{"ready", names(ready)}, {"failed", std::move(failures)}};
+    put_more(members, "ready", ready.size());
+    put_more(members, "failed", failed.size());
+    tell("mcp_startup_complete", {}, members);
 }
 
 void EventLog::on_call_begun(const core::BegunCall& call) {
@@ -102,7 +108,8 @@ void EventLog::on_call_begun(const core::BegunCall& call) {
 }
 
 void EventLog::on_request_ended(const core::EndedRequest& request) {
-    if (calls_.erase(request.number) == 0) return;  // no call of a tool
+    const auto begun = calls_.extract(request.number);
+    if (!begun) return;  // no call of a tool
     const bool answered = request.trouble.empty();
     json::object members{{"call", request.number}};
     put(members, "name", request.name);
@@ -112,13 +119,16 @@ void EventLog::on_request_ended(const core::EndedRequest& request) {
         members["is_error"] = request.outcome == "is_error";
         members["result"] = json::object{{"bytes", request.bytes_from_server}};
     } else {
+        // A server may say in its error what it was asked: that is an answer.
         const bool of_server = request.outcome == "server_error";
-        members["error"] =
-            json::object{{"kind", of_server ? std::string_view("server") : request.outcome},
-                         {"message", words(request.trouble)}};
+        members["error"] = json::object{
+            {"kind", of_server ? std::string_view("server") : request.outcome},
+            {"message", of_server ? "the server answered an error" : words(request.trouble)}};
     }
     members["duration_ms"] = milliseconds(request.duration);
-    tell("mcp_tool_call_end", request.server, members);
+    // Whoever follows a server hears the end of all that began there.
+    tell("mcp_tool_call_end", request.server.empty() ? begun.mapped().server : request.server,
+         members);
 }
 
 // One timer for all of them: it is rare that a call lasts.

@@ -156,6 +156,20 @@ TEST_F(Events, WithoutAHostThereAreNone) {
     EXPECT_EQ(Lines(alone.out).kind(1), "unsupported");
 }
 
+TEST_F(Events, WhoFollowsThemAgainAndAgainIsToldToCancelOne) {
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    for (const char* id : {"1", "2", "3", "4", "5"})
+        guest.send(std::string("{\"id\":") + id + ",\"op\":\"events\",\"follow\":true}\n");
+    EXPECT_THAT(guest.line_with("\"id\":5,\"ok\""), HasSubstr("\"kind\":\"limit\""));
+    guest.send("{\"id\":6,\"op\":\"cancel\",\"target\":1}\n");
+    EXPECT_NE(guest.line_with("\"id\":6,\"ok\":true"), "");
+    guest.send("{\"id\":7,\"op\":\"events\",\"follow\":true}\n{\"id\":8,\"op\":\"status\"}\n");
+    EXPECT_THAT(guest.line_with("\"ok\""), HasSubstr("\"id\":8"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Events, ACancelledRequestForThemIsOver) {
     RunningHost host(home);
     HostGuest guest(host.socket());

@@ -65,12 +65,35 @@ TEST_F(Events, WhatFailedSaysWhyWithoutAnySecret) {
     core::Secrets secrets;
     secrets.add("hunter2-token");
     begin(1);
-    end(1, "server_error", "bad token hunter2-token\nsecond line");
-    EXPECT_EQ(told.at(1).at("error").at("kind"), "server");
+    end(1, "auth_required", "bad token hunter2-token\nsecond line");
+    EXPECT_EQ(told.at(1).at("error").at("kind"), "auth_required");
     const std::string why(told.at(1).at("error").at("message").as_string());
     EXPECT_THAT(why, HasSubstr("bad token"));
     EXPECT_THAT(why, Not(HasSubstr("hunter2-token")));
     EXPECT_THAT(why, Not(HasSubstr("\n")));
+}
+
+TEST_F(Events, WhatAServerSaysInItsErrorIsAnAnswerAndNotTold) {
+    begin(1);
+    end(1, "server_error", "there is no user called Jane Doe");
+    EXPECT_EQ(told.at(1).at("error"),
+              (json::object{{"kind", "server"}, {"message", "the server answered an error"}}));
+}
+
+TEST_F(Events, TheEndOfACallIsOfTheServerOfItsBeginning) {
+    begin(1);
+    log.on_request_ended({"tools/call", {}, {}, "not_found", 1ms, 1, 2, 1, "mcp__git__none", "no"});
+    EXPECT_EQ(told.at(1).at("server"), "git");
+}
+
+TEST_F(Events, AStartOfThousandsIsAsLongAsOneOfAHundred) {
+    const std::string id(63, 'x');
+    log.tell_startup(std::vector<std::string>(20'000, id),
+                     std::vector<EventLog::Failed>(20'000, {id, std::string(10'000, 'y')}));
+    EXPECT_EQ(told.at(0).at("ready").as_array().size(), EventLog::kNames);
+    EXPECT_EQ(told.at(0).at("failed").as_array().size(), EventLog::kNames);
+    EXPECT_EQ(told.at(0).at("failed_more"), 20'000 - EventLog::kNames);
+    EXPECT_EQ(log.kept().size(), 1u);
 }
 
 TEST_F(Events, ARequestThatIsNoCallIsNotToldOf) {
