@@ -1,5 +1,8 @@
 #include "http/connection.hpp"
 
+#include "core/log.hpp"
+#include "core/text.hpp"
+
 #include <utility>
 
 namespace patchbay::http {
@@ -9,6 +12,17 @@ namespace {
 
 constexpr std::size_t kReadBytes = 4 * ByteStream::kPiece;
 constexpr std::chrono::seconds kLinger{2};
+constexpr std::size_t kAskedBytes = 200;  // of a line of the log
+
+bool is_logged() {
+    return core::log::enabled(core::log::Level::Debug);
+}
+
+// Without what is behind a question mark, which may be anything.
+std::string in_short(const Request& request) {
+    const auto path = std::string_view(request.target).substr(0, request.target.find('?'));
+    return core::printable(request.method + " " + std::string(path), kAskedBytes);
+}
 
 }  // namespace
 
@@ -163,6 +177,7 @@ void Connection::dispatch() {
     auto request = reader_.take();
     count_body();
     request.peer = peer_;
+    asked_ = is_logged() ? in_short(request) : std::string();
     keep_ = keep_ && reader_.keeps_alive() && !server_.stopped_;
     writer_.shape(reader_.chunked(), reader_.head_only());
     turn_ = std::make_shared<Turn>(*this);
@@ -180,10 +195,24 @@ void Connection::refuse(unsigned status, std::string_view why) {
     writer_.head_only(reader_.head_only());
     Headers headers{{"Content-Type", "text/plain; charset=utf-8"}};
     if (status == 429 || status == 503) headers.emplace_back("Retry-After", "1");
-    answer(status, headers, std::string(why) + "\n");
+    log_refusal(status, why);
+    send_answer(status, headers, std::string(why) + "\n");
+}
+
+// What a client was let in for has lines of its own, where it is carried out.
+void Connection::log_refusal(unsigned status, std::string_view why) const {
+    if (status < 400 || !is_logged()) return;
+    core::log::debug("http: " + (peer_.empty() ? "" : peer_ + ": ") +
+                     (asked_.empty() ? "" : asked_ + ": ") + std::to_string(status) +
+                     (why.empty() ? "" : ": " + std::string(why)));
 }
 
 void Connection::answer(unsigned status, const Headers& headers, std::string body) {
+    log_refusal(status, {});
+    send_answer(status, headers, std::move(body));
+}
+
+void Connection::send_answer(unsigned status, const Headers& headers, std::string body) {
     if (server_.observer_) server_.observer_->on_http_answer(status);
     writer_.answer(status, headers, keep_, std::move(body));
     ended_ = true;
@@ -240,6 +269,7 @@ void Connection::written_all() {
     if (!ended_) return turn_ ? limit_.clear() : void();  // more will come of it; or 100 Continue
     if (turn_) std::exchange(turn_, nullptr)->settle();
     ended_ = false;
+    asked_.clear();
     if (!keep_) return linger();
     limit(server_.limits_.idle, 0);
     reader_.rest();

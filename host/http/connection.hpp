@@ -48,6 +48,9 @@ private:
     void dispatch();
     // An answer of our own, behind which nothing more is read.
     void refuse(unsigned status, std::string_view why);
+    // Nothing of what was said is in the log: `why` is in our own words alone.
+    void log_refusal(unsigned status, std::string_view why) const;
+    void send_answer(unsigned status, const Headers& headers, std::string body);
 
     // Of the turn
     void answer(unsigned status, const Headers& headers, std::string body);
@@ -79,6 +82,7 @@ private:
     bool keep_ = true, ended_ = false;  // the answer has, and may not be written yet
     bool flush_planned_ = false;
     bool ready_ = false;  // the stream is
+    std::string asked_;   // "POST /mcp", for the log; empty: nothing is logged, or it is unreadable
     core::Lifetime lifetime_;
 };
 

@@ -34,6 +34,13 @@ bool is_folded(std::string_view in) {
     return false;
 }
 
+// Beast looks for the end of a line that is one here, and would wait for more of it.
+bool has_bare_line_feed(std::string_view in) {
+    for (auto at = in.find('\n'); at != in.npos; at = in.find('\n', at + 1))
+        if (at == 0 || in[at - 1] != '\r') return true;
+    return false;
+}
+
 // A proxy's form of a target says the host itself.
 void split_absolute_target(Request& request) {
     const auto scheme = lower(std::string_view(request.target).substr(0, 7));
@@ -138,7 +145,12 @@ RequestReader::Step RequestReader::parse() {
                           "a line between the chunks of a body, or what stands behind them, is "
                           "over " +
                               std::to_string(limits_.head_bytes) + " bytes");
-        if (failed == beast::error::need_more || taken == 0) return Step::Nothing;
+        if (failed == beast::error::need_more || taken == 0) {
+            const bool lines = !parser_->is_header_done() || parser_->chunked();
+            if (lines && has_bare_line_feed(in_))
+                return refuse(400, "a line ends with CR and LF, and here one ends with LF alone");
+            return Step::Nothing;
+        }
     }
     return parser_->is_done() ? Step::Whole : Step::Nothing;
 }
@@ -166,8 +178,9 @@ RequestReader::Step RequestReader::judge_fields(const Request& request) {
     if (codings > 0) {
         if (codings > 1 || lower(*request.header("transfer-encoding")) != "chunked")
             return refuse(501, "no transfer coding but chunked is known");
-        if (version_ == 10 || lengths > 0)
-            return refuse(400, "the length of the body is said twice");
+        if (version_ == 10)
+            return refuse(400, "HTTP/1.0 has no Transfer-Encoding; say Content-Length there");
+        if (lengths > 0) return refuse(400, "the length of the body is said twice");
     }
     // "2, 2" is a length to some.
     const auto* length = request.header("content-length");

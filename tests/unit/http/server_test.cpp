@@ -262,6 +262,28 @@ TEST_P(HttpNonsense, IsAnsweredAndNothingBehindItIsRead) {
     EXPECT_TRUE(requests.empty());
 }
 
+// Nothing comes behind it: it would be waited for until a time runs out.
+class HttpLineFeed : public HttpServer, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(HttpLineFeed, ThatEndsALineIsRefusedAtOnce) {
+    peer().send(GetParam());
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 400"));
+    EXPECT_TRUE(requests.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Alone, HttpLineFeed,
+    ::testing::Values(
+        "POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\nhi",
+        "POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\n\n",
+        "POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: a\n\n",
+        "GET /mcp HTTP/1.1\nHost: a\n\n", "GET /mcp HTTP/1.1\r\nHost: a\n"));
+
+TEST_F(HttpServer, TellsOldHttpThatItHasNoChunks) {
+    peer().send("POST /mcp HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    EXPECT_THAT(hear_all(), HasSubstr("HTTP/1.0 has no Transfer-Encoding"));
+}
+
 const std::string kPost = "POST /mcp HTTP/1.1\r\nHost: a\r\n";
 INSTANTIATE_TEST_SUITE_P(
     Framing, HttpNonsense,
@@ -293,6 +315,8 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"AFoldedField", kPost + "X: a\r\n\tb\r\nContent-Length: 0\r\n\r\n", "400"},
         Nonsense{"ALineFeedInAChunksExtension",
                  kPost + "Transfer-Encoding: chunked\r\n\r\n2;a=\"\n\"\r\nhi\r\n0\r\n\r\n", "400"},
+        Nonsense{"ALineFeedInTheSizeOfAChunk",
+                 kPost + "Transfer-Encoding: chunked\r\n\r\n2\nhi\n0\n\n", "400"},
         Nonsense{"SpaceBeforeColon", kPost + "Content-Length : 0\r\n\r\n", "400"},
         Nonsense{"NoHost", "GET /mcp HTTP/1.1\r\n\r\n", "400"},
         Nonsense{"TwoHosts", "GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"},
