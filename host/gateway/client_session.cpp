@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 #include "gateway/answers.hpp"
 #include "gateway/client_abilities.hpp"
+#include "gateway/request_log.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/raw_json.hpp"
 #include "protocol/trace_context.hpp"
@@ -108,22 +109,27 @@ void ClientSession::take_unreadable(const Error& why) {
     out_.answer(error_answer({}, kParseError, why.message), 0);
 }
 
+void ClientSession::answer_at_once(std::string_view method, gateway::Answer answer, Route to) {
+    log_answered_at_once(principal(), method, answer);
+    out_.answer(std::move(answer), to);
+}
+
 void ClientSession::take_request(const Incoming& message, Route from) {
     const auto& [envelope, params, unreadable, meta, carried] = message;
     const std::string id(envelope.id);
     const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
-        out_.answer(error_answer(raw_id, code, why), from);
+        answer_at_once(message.envelope.method, error_answer(raw_id, code, why), from);
     };
     if (!is_id(envelope)) return refuse({}, kInvalidRequest, "an id is a text or a whole number");
     if (unreadable) return refuse(id, kInvalidParams, "the params: " + unreadable->message);
-    if (meta.wrong) return out_.answer(refusal_of_meta(message), from);
+    if (meta.wrong) return answer_at_once(envelope.method, refusal_of_meta(message), from);
     if (requests_.number_of(id, meta.era, from) != 0)
         return refuse(id, kInvalidRequest,
                       "id " + core::printable(id, 80) + " is in flight already");
     const bool may_begin = meta.era == Era::Legacy && !modern_alone_;
     if (may_begin && envelope.method == "initialize") return initialize(id, params, from);
     if (may_begin && envelope.method == "ping")
-        return out_.answer({protocol::response(id, "{}")}, from);
+        return answer_at_once(envelope.method, {protocol::response(id, "{}")}, from);
     if (meta.era == Era::Legacy && !handshake_.initialized())
         return refuse(
             id, kInvalidParams,
@@ -142,31 +148,36 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         handshake_.offer_those_of(request);
         arrival_.begin();
         if (request.method == "server/discover")
-            return out_.answer(answer_with(request.id, result_for(Era::Modern, request.method,
-                                                                  handshake_.discovered())),
-                               request.route);
+            return answer_at_once(request.method,
+                                  answer_with(request.id, result_for(Era::Modern, request.method,
+                                                                     handshake_.discovered())),
+                                  request.route);
         if (outcomes_.resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
     if (full())
-        return out_.answer(error_answer(request.id, kInternalError,
-                                        std::to_string(most_requests_) +
-                                            " requests are in flight; wait for some of them"),
-                           request.route);
+        return answer_at_once(request.method,
+                              error_answer(request.id, kInternalError,
+                                           std::to_string(most_requests_) +
+                                               " requests are in flight; wait for some of them"),
+                              request.route);
     request.capabilities = handshake_.told_of(request);
     const auto number = requests_.add(std::move(request));
     if (operations_.start(number, params)) return;
     const auto unknown = requests_.take(number);
-    out_.answer(error_answer(unknown->id, kMethodNotFound,
-                             "no method \"" + core::printable(unknown->method, 80) + "\""),
-                unknown->route);
+    answer_at_once(unknown->method,
+                   error_answer(unknown->id, kMethodNotFound,
+                                "no method \"" + core::printable(unknown->method, 80) + "\""),
+                   unknown->route);
 }
 
 void ClientSession::initialize(const std::string& id, const protocol::Params& params, Route from) {
     const auto result = handshake_.initialize(params);
-    if (!result) return out_.answer(error_answer(id, kInvalidParams, result.error().message), from);
+    if (!result)
+        return answer_at_once("initialize",
+                              error_answer(id, kInvalidParams, result.error().message), from);
     prefer(Era::Legacy);
-    out_.answer({protocol::response(id, *result)}, from);
+    answer_at_once("initialize", {protocol::response(id, *result)}, from);
     arrival_.begin();
 }
 
@@ -181,6 +192,7 @@ void ClientSession::go_on_as(const std::string& revision, const json::object& ca
 }
 
 void ClientSession::take_notification(const protocol::Envelope& envelope, Route from) {
+    log_notification(principal(), envelope.method);
     const bool of_cancelling = envelope.method == "notifications/cancelled";
     if (modern_alone_ && !of_cancelling) return;
     if (envelope.method == "notifications/initialized") return events_.on_initialized();

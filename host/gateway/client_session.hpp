@@ -77,6 +77,7 @@ public:
 
 private:
     void take_one(std::string_view message, Route from, const CarriedHead& with);
+    void answer_at_once(std::string_view method, gateway::Answer answer, Route to);
     void take_request(const Incoming& message, Route from);
     void take_notification(const protocol::Envelope& envelope, Route from);
     void take_cancellation(std::string_view params, Route from);

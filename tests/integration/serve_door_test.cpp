@@ -20,6 +20,29 @@ TEST_F(ServeDoor, OnLoopbackNobodyIsAskedUnlessThatIsWanted) {
     end();
 }
 
+TEST_F(ServeDoor, AtDebugTheLogHasALineForEachRequestAndNothingOfWhatWasSaid) {
+    const auto token = give_token("laptop");
+    run({"--log-level", "debug", "serve", "--http", "127.0.0.1:0", "--auth", "token"});
+    EXPECT_EQ(status(with(token), "/mcp?access_token=hidden"), 400);
+    EXPECT_EQ(status({}, "/mcp?key=hidden"), 401);
+    EXPECT_EQ(status({{"Host", "evil.example"}}), 403);
+    EXPECT_EQ(HttpPeer(url, "PUT", with(token), kInitialize, "/mcp").status(), 405);
+    HttpPeer opened(url, "POST", with(token), kInitialize, "/mcp");
+    ASSERT_EQ(opened.status(), 200);
+    auto headers = with(token);
+    headers.emplace_back("MCP-Session-Id", opened.header("MCP-Session-Id"));
+    EXPECT_EQ(HttpPeer(url, "POST", headers,
+                       R"({"jsonrpc":"2.0","method":"notifications/initialized"})", "/mcp")
+                  .status(),
+              202);
+    const auto told = end();
+    for (const auto* line : {"http: 127.0.0.1: POST /mcp: 400", "http: 127.0.0.1: POST /mcp: 401",
+                             "http: 127.0.0.1: POST /mcp: 403", "http: 127.0.0.1: PUT /mcp: 405",
+                             ": initialize: ok at once, ", ": notifications/initialized: taken"})
+        EXPECT_THAT(told, HasSubstr(line));
+    EXPECT_THAT(told, AllOf(Not(HasSubstr("hidden")), Not(HasSubstr("evil.example"))));
+}
+
 TEST_F(ServeDoor, WithTokensOnlyWhoHasOneComesIn) {
     const auto token = give_token("laptop");
     serve({"--auth", "token"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string>
 
 namespace patchbay::gateway {
 
@@ -34,8 +35,11 @@ bool is_scheme(std::string_view scheme) {
            });
 }
 
+// To the letter as a browser writes it: no other would ever match.
 bool is_port(std::string_view port) {
-    return !port.empty() && port.size() <= 5 && port.find_first_not_of(kDigits) == port.npos;
+    constexpr int kMost = 65'535;
+    return !port.empty() && port.size() <= 5 && port.find_first_not_of(kDigits) == port.npos &&
+           port.front() != '0' && std::stoi(std::string(port)) <= kMost;
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ std::optional<HttpRefusal> Door::refuses(const http::Request& request) const {
     if (address_.path.empty() && (!host || !is_ours(*host)))
         return HttpRefusal{
             403, "this is no server of the host \"" + core::printable(host ? *host : "", 200) +
-                     "\"; it is reached as " + (names_.empty() ? "localhost" : names_.front()) +
+                     "\"; it is reached as " +
+                     (names_.empty() ? "localhost, 127.0.0.1 and [::1]" : names_.front()) +
                      ", and by each other name that --allow-host says"};
     const auto* origin = request.header("origin");
     if (!origin) return {};

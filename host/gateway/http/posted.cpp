@@ -109,24 +109,53 @@ HttpRefusal not_spoken(const std::string& version, std::string raw_id) {
     return refusal;
 }
 
+// "0", "0." and "0.000": of no use to who says it (RFC 9110 section 12.4.2).
+bool is_zero(std::string_view weight) {
+    return weight.starts_with('0') && weight.substr(1).find_first_not_of(".0") == weight.npos;
+}
+
+// `parameters` of a range of media types: ";a=b;q=0".
+bool weighs_nothing(std::string_view parameters) {
+    while (!parameters.empty()) {
+        parameters.remove_prefix(1);
+        const auto end = std::min(parameters.find(';'), parameters.size());
+        const auto each = parameters.substr(0, end);
+        const auto equals = std::min(each.find('='), each.size());
+        if (same_word(trimmed(each.substr(0, equals)), "q"))
+            return is_zero(trimmed(each.substr(std::min(equals + 1, each.size()))));
+        parameters.remove_prefix(end);
+    }
+    return false;
+}
+
+// How closely a range of media types names that one; 0: not at all.
+int closeness(std::string_view range, std::string_view type) {
+    if (same_word(range, type)) return 3;
+    if (range == "*/*") return 1;
+    const auto family = type.substr(0, type.find('/') + 1);
+    return range.ends_with("/*") && same_word(range.substr(0, range.size() - 1), family) ? 2 : 0;
+}
+
 }  // namespace
 
 bool accepts(const http::Request& request, std::string_view type) {
-    const auto family = type.substr(0, type.find('/') + 1);
+    int closest = 0;
+    bool taken = false;
     for (const auto& [name, value] : request.headers) {
         if (name != "accept") continue;
         std::string_view rest = value;
         while (!rest.empty()) {
             const auto comma = std::min(rest.find(','), rest.size());
             const auto range = rest.substr(0, comma);
-            const auto media = trimmed(range.substr(0, range.find(';')));
-            const bool any =
-                media.ends_with("/*") && same_word(media.substr(0, media.size() - 1), family);
-            if (any || same_word(media, type) || media == "*/*") return true;
+            const auto end = std::min(range.find(';'), range.size());
+            const int close = closeness(trimmed(range.substr(0, end)), type);
+            const bool takes = !weighs_nothing(range.substr(end));
+            if (close > 0 && close >= closest) taken = takes || (close == closest && taken);
+            closest = std::max(closest, close);
             rest.remove_prefix(std::min(comma + 1, rest.size()));
         }
     }
-    return false;
+    return taken;
 }
 
 std::optional<HttpRefusal> refuses_content(const http::Request& request) {

@@ -31,7 +31,8 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
                                               const FindTool& find_tool);
 // A body that is no JSON as it comes.
 std::optional<HttpRefusal> refuses_content(const http::Request& request);
-// Whether an Accept header admits that type.
+// Whether an Accept header admits that type: of the ranges that fit the closest one counts, and q=0
+// in it admits nothing.
 bool accepts(const http::Request& request, std::string_view type);
 
 }  // namespace patchbay::gateway

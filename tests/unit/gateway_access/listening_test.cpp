@@ -66,9 +66,10 @@ TEST(Origin, IsOneToTheLetterAsABrowserWritesIt) {
     EXPECT_EQ(*parse_origin("http://[::1]:5173"), "http://[::1]:5173");
     EXPECT_EQ(*parse_origin("http://app.example:443"), "http://app.example:443");
     EXPECT_EQ(*parse_origin("chrome-extension://abcdef"), "chrome-extension://abcdef");
-    for (const auto* wrong : {"", "*", "null", "app.example", "https://", "https://*.example",
-                              "https://a/", "https://a/b", "https://a:", "https://a:x",
-                              "https://u@a", "https://a, https://b", "://a", "1x://a"})
+    for (const auto* wrong :
+         {"", "*", "null", "app.example", "https://", "https://*.example", "https://a/",
+          "https://a/b", "https://a:", "https://a:x", "https://a:65536", "https://a:0443",
+          "https://a:0", "https://u@a", "https://a, https://b", "://a", "1x://a"})
         EXPECT_FALSE(parse_origin(wrong)) << wrong;
 }
 

@@ -29,6 +29,13 @@ TEST(Door, KeepsOutWhoCallsItByAnotherName) {
     EXPECT_EQ(status_at("127.0.0.1:8808", {{"host", "127.0.0.9"}}), 403u);
 }
 
+TEST(Door, SaysByWhichNamesItIsReached) {
+    const auto refused =
+        Door(*http::parse_address("127.0.0.1:1")).refuses({"GET", "/", {{"host", "evil"}}, {}});
+    ASSERT_TRUE(refused);
+    EXPECT_THAT(refused->message, ::testing::HasSubstr("localhost, 127.0.0.1 and [::1]"));
+}
+
 TEST(Door, LetsInWhoCallsItByANameThatWasSaid) {
     const auto status = [](const std::string& address, const http::Headers& headers) {
         const Door door(*http::parse_address(address), {"mcp.example", "[2001:db8::1]"});

@@ -79,6 +79,14 @@ TEST(Posted, NeedsTheRightTypesOnBothWays) {
     EXPECT_EQ(read(without(good, "accept")).status, 406u);
     EXPECT_EQ(read(with(good, "accept", "application/json")).status, 406u);
     EXPECT_EQ(read(with(good, "accept", "*/*")).status, 200u);
+    for (const auto* taken :
+         {"*/*;q=0, application/json, text/event-stream;q=0.001", "application/*, text/*;Q=1",
+          "text/event-stream;a=b;q=0.5 ,application/json;q=1.000"})
+        EXPECT_EQ(read(with(good, "accept", taken)).status, 200u) << taken;
+    for (const auto* none :
+         {"application/json;q=0, text/event-stream", "application/json, text/event-stream; q=0.0",
+          "*/*, application/json;Q=0.000", "*/* ; q=0", "*/*, text/*;q=0"})
+        EXPECT_EQ(read(with(good, "accept", none)).status, 406u) << none;
     EXPECT_EQ(read(with(good, "accept", "text/*;q=0.5 , Application/JSON")).status, 200u);
 }
 
