@@ -20,6 +20,15 @@ namespace {
 
 constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
 
+// By the file that is named alone in it.
+TermFault fault_of_tls(const HttpTerms& terms, const Error& error) {
+    const auto names = [&](const std::string& file) {
+        return error.message.find("\"" + file + "\"") != std::string::npos;
+    };
+    const bool of_key = names(terms.said.tls_key) && !names(terms.said.tls_cert);
+    return {of_key ? "--tls-key" : "--tls-cert", within("TLS", error)};
+}
+
 }  // namespace
 
 int report_term(const Session& session, const HttpTerms& terms, const TermFault& fault) {
@@ -41,8 +50,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     std::unique_ptr<http::TlsWatch> tls;
     if (plan->tls) {
         auto opened = http::TlsWatch::open(host.loop(), terms.tls());
-        if (!opened)
-            return report_term(session, terms, {"--tls-cert", within("TLS", opened.error())});
+        if (!opened) return report_term(session, terms, fault_of_tls(terms, opened.error()));
         tls = std::move(*opened);
     }
     auto listener = http::Listener::open(plan->address);

@@ -16,6 +16,7 @@ namespace patchbay::app {
 namespace {
 
 using config::ListenerSettings;
+constexpr std::string_view kTable = "gateway.";
 
 // The options that [gateway] has keys for; all that joins the two goes by this table.
 struct Term {
@@ -43,14 +44,6 @@ constexpr Term kTerms[] = {{"--http", copy<&L::http>},
                            {"--oauth-keys", copy<&L::oauth_keys>},
                            {"--metrics", copy<&L::metrics>}};
 
-constexpr std::string_view kTable = "gateway.";
-
-std::string key_of(std::string_view option) {
-    std::string key(option.substr(std::string_view("--").size()));
-    std::replace(key.begin(), key.end(), '-', '_');
-    return std::string(kTable) + key;
-}
-
 bool begins_a_value(std::string_view text) {
     return text.starts_with("https://") || (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' &&
                                             text[1] >= 'A' && text[1] <= 'Z');
@@ -67,7 +60,7 @@ std::string in_words_of_files(std::string text) {
                 const auto value = "\"" + text.substr(begin, end - begin) + "\"";
                 text.replace(begin, end - begin, term.is_list ? "= [" + value + "]" : "= " + value);
             }
-            text.replace(at, word.size(), key_of(word).substr(kTable.size()));
+            text.replace(at, word.size(), gateway_key_of(word).substr(kTable.size()));
         }
     }
     return text;
@@ -156,6 +149,22 @@ Judged check_tls(const ListenerSettings& said) {
                                 : invalid("--tls-key", "it requires --tls-cert");
 }
 
+Judged check_metrics(const ListenerSettings& said) {
+    if (said.metrics.empty()) return {};
+    if (const auto address = metrics_address(said.metrics); !address)
+        return TermFault{"--metrics", address.error()};
+    return {};
+}
+
+// What makes no sense wherever it listens.
+Judged take_what_is_said(const HttpTerms& terms, HttpPlan& plan) {
+    if (auto wrong = take_names(terms, plan.names)) return wrong;
+    if (auto wrong = take_origins(terms, plan.origins)) return wrong;
+    if (auto wrong = check_oauth(terms.said)) return wrong;
+    if (auto wrong = check_tls(terms.said)) return wrong;
+    return check_metrics(terms.said);
+}
+
 // For whoever only looks: what is read of them as it listens is told better then.
 Judged check_tls_files(const ListenerSettings& said) {
     if (auto wrong = check_file("--tls-cert", said.tls_cert, "a certificate in PEM")) return wrong;
@@ -168,8 +177,8 @@ Error HttpTerms::told(const TermFault& fault) const {
     const auto place = places.find(fault.option);
     if (place == places.end()) return within(fault.option, fault.error);
     return within(config::to_string(place->second),
-                  Error{fault.error.code,
-                        key_of(fault.option) + ": " + in_words_of_files(fault.error.message)});
+                  Error{fault.error.code, gateway_key_of(fault.option) + ": " +
+                                              in_words_of_files(fault.error.message)});
 }
 
 boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& config,
@@ -178,7 +187,7 @@ boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& confi
                                                      Over over) {
     HttpTerms terms{config.gateway.listener, {}};
     for (const auto& [option, take, is_list] : kTerms) {
-        const auto* place = config.find_origin(key_of(option));
+        const auto* place = config.find_origin(gateway_key_of(option));
         if (!given.contains(option)) {
             if (place) terms.places[option] = *place;
             continue;
@@ -197,6 +206,21 @@ boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& confi
     // Each client starts one of us: they would be in each other's way there.
     if (!given.contains("--metrics")) said.metrics.clear();
     return terms;
+}
+
+std::string gateway_key_of(std::string_view option) {
+    std::string key(option.substr(std::string_view("--").size()));
+    std::replace(key.begin(), key.end(), '-', '_');
+    return std::string(kTable) + key;
+}
+
+Result<http::Address> metrics_address(const std::string& text) {
+    auto where = http::parse_address(text);
+    if (!where || where->loopback()) return where;
+    return Error{ErrorCode::Invalid,
+                 where->host +
+                     " can be reached from other machines, and nobody who comes is asked who "
+                     "it is; listen on 127.0.0.1, [::1] or unix:PATH"};
 }
 
 std::vector<std::string> listener_options() {
@@ -221,10 +245,7 @@ boost::system::result<HttpPlan, TermFault> plan_of(const HttpTerms& terms) {
     auto address = http::parse_address(said.http);
     if (!address) return TermFault{"--http", address.error()};
     plan.address = std::move(*address);
-    if (auto wrong = take_names(terms, plan.names)) return *wrong;
-    if (auto wrong = take_origins(terms, plan.origins)) return *wrong;
-    if (auto wrong = check_oauth(said)) return *wrong;
-    if (auto wrong = check_tls(said)) return *wrong;
+    if (auto wrong = take_what_is_said(terms, plan)) return *wrong;
     const bool local = !plan.address.path.empty(), oauth = !said.oauth_issuer.empty();
     plan.tokens =
         said.auth == "token" || (said.auth == "auto" && !plan.address.loopback() && !oauth);
@@ -244,17 +265,24 @@ boost::system::result<HttpPlan, TermFault> plan_of(const HttpTerms& terms) {
 }
 
 std::optional<config::Diagnostic> fault_of_listener(const config::Config& config) {
-    const auto terms = terms_of(config, {}, {}, Over::Whichever);
-    if (!terms || terms->said.http.empty()) return {};
-    const auto plan = plan_of(*terms);
-    const auto wrong = plan ? check_tls_files(terms->said) : Judged(plan.error());
+    auto terms = terms_of(config, {}, {}, Over::Whichever);
+    if (!terms) return {};
+    // Without an address it counts once somebody says --http.
+    terms->said.metrics = config.gateway.listener.metrics;
+    Judged wrong;
+    if (HttpPlan any; terms->said.http.empty())
+        wrong = take_what_is_said(*terms, any);
+    else if (const auto plan = plan_of(*terms); !plan)
+        wrong = plan.error();
+    if (!wrong) wrong = check_tls_files(terms->said);
     if (!wrong) return {};
     const auto& fault = *wrong;
     const auto at = terms->places.find(fault.option);
-    return config::Diagnostic{config::Severity::Error,
-                              at == terms->places.end() ? config::Place{} : at->second,
-                              key_of(fault.option) + ": " + in_words_of_files(fault.error.message),
-                              {}};
+    return config::Diagnostic{
+        config::Severity::Error,
+        at == terms->places.end() ? config::Place{} : at->second,
+        gateway_key_of(fault.option) + ": " + in_words_of_files(fault.error.message),
+        {}};
 }
 
 }  // namespace patchbay::app

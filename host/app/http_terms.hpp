@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::app {
@@ -46,6 +47,9 @@ boost::system::result<HttpTerms, TermFault> terms_of(const config::Config& confi
                                                      const std::set<std::string>& given, Over over);
 // All options that have a key in [gateway].
 std::vector<std::string> listener_options();
+std::string gateway_key_of(std::string_view option);  // "--tls-cert": "gateway.tls_cert"
+// Where --metrics listens: of this machine alone, since nobody who comes there is asked who it is.
+Result<http::Address> metrics_address(const std::string& text);
 
 struct HttpPlan {
     http::Address address;

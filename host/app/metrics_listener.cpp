@@ -1,5 +1,7 @@
 #include "app/metrics_listener.hpp"
 
+#include "app/http_terms.hpp"
+
 #include <array>
 
 namespace patchbay::app {
@@ -34,13 +36,8 @@ http::Limits limits() {
 }  // namespace
 
 Result<http::Listener> MetricsListener::open(const std::string& address) {
-    const auto where = http::parse_address(address);
+    const auto where = metrics_address(address);
     if (!where) return where.error();
-    if (!where->loopback())
-        return Error{ErrorCode::Invalid,
-                     where->host +
-                         " can be reached from other machines, and nobody who comes is asked who "
-                         "it is; listen on 127.0.0.1, [::1] or unix:PATH"};
     return http::Listener::open(*where);
 }
 

@@ -10,6 +10,7 @@
 #include "app/shown_view.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
+#include "config/approval.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -34,11 +35,27 @@ struct Wanted : Shown {
     }
 };
 
-// Also where it does not count, as in a file of a project.
+// Also where it does not count, as in a file of a project. `approvals` and the like are of stdio too.
 bool says_how_to_listen(const config::Config& config, const HttpTerms& terms) {
-    const auto is_of_it = [](const auto& each) { return each.message.starts_with("gateway."); };
-    return !terms.places.empty() || !config.gateway.fault.empty() ||
+    const auto options = listener_options();
+    const auto is_of_it = [&](const config::Diagnostic& each) {
+        return std::any_of(options.begin(), options.end(), [&](const auto& option) {
+            return each.message.starts_with(gateway_key_of(option) + ":");
+        });
+    };
+    const std::size_t of_metrics = terms.is_of_a_file("--metrics");
+    return terms.places.size() > of_metrics ||
            std::any_of(config.diagnostics.begin(), config.diagnostics.end(), is_of_it);
+}
+
+// Each client starts one of us over stdio: they would be in each other's way at the address of a file.
+void say_where_metrics_are(const config::Config& config, const HttpTerms& terms) {
+    const auto place = terms.places.find("--metrics");
+    if (place == terms.places.end() || config.gateway.listener.metrics.empty()) return;
+    const auto address = metrics_address(config.gateway.listener.metrics);
+    say("warning: " + config::to_string(place->second) + ": gateway.metrics" +
+        (address ? " counts over HTTP alone; over stdio say --metrics ADDRESS"
+                 : ": " + address.error().message));
 }
 
 // What a client could not tell the person who wonders why it shows nothing, or why nothing happens.
@@ -55,6 +72,7 @@ void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_
             say("warning: this serves over stdio, since [gateway] names no address that can be "
                 "used; it takes http = \"127.0.0.1:8808\", or say --http, or --stdio where this "
                 "is meant");
+        if (!asked_for_stdio) say_where_metrics_are(session.host().config(), terms);
         if (::isatty(STDIN_FILENO))
             say("this waits for an MCP client on stdin; `patchbay connect` has an agent start it");
         return;
@@ -65,11 +83,36 @@ void say_what_is_odd(const Session& session, const HttpTerms& terms, bool asked_
             " says; a client that starts patchbay itself needs `patchbay serve --stdio`");
 }
 
-// Nobody comes in by a table that may have been meant to keep them out.
-Result<void> check_readable(const config::Config& config, const HttpTerms& terms) {
-    if (terms.said.http.empty() || config.gateway.fault.empty()) return {};
+// Of `http` that cannot be read, or of a key by nearly that name.
+bool is_of_the_address(const config::Diagnostic& each) {
+    if (config::from_project(each.place.scope) || each.severity != config::Severity::Error)
+        return false;
+    const auto& told = each.message;
+    const auto hint = told.find(" in [gateway]; did you mean ");
+    return told.starts_with(gateway_key_of("--http") + ":") ||
+           (hint != told.npos && told.find("\"http\"", hint) != told.npos);
+}
+
+// Nobody comes in by a table that may have been meant to keep them out; and whoever wrote where to listen
+// would take what serves over stdio for what does.
+Result<void> check_readable(const config::Config& config, const HttpTerms& terms,
+                            bool asked_for_stdio) {
+    const auto& all = config.diagnostics;
+    const auto& fault = config.gateway.fault;
+    const bool listens = !terms.said.http.empty();
+    const bool meant_to =
+        !asked_for_stdio && std::any_of(all.begin(), all.end(), is_of_the_address);
+    if (fault.empty() || (!listens && !meant_to)) return {};
+    const bool told = std::any_of(all.begin(), all.end(), [&](const auto& each) {
+        return config::sentence_of(each) == fault;
+    });
+    const std::string what = told ? "[gateway] cannot be read" : fault;
+    if (listens)
+        return Error{ErrorCode::Invalid, what + "; nobody is let in by HTTP until that is mended"};
     return Error{ErrorCode::Invalid,
-                 config.gateway.fault + "; nobody is let in by HTTP until that is mended"};
+                 what +
+                     ", where it would say where to listen: http = \"127.0.0.1:8808\"; mend "
+                     "that, or say --http or --stdio"};
 }
 
 // What is required starts as its client comes.
@@ -102,7 +145,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     const auto& config = session->host().config();
     const auto terms = wanted.terms(config);
     if (!terms) return report_term(*session, {}, terms.error());
-    if (const auto readable = check_readable(config, *terms); !readable) {
+    if (const auto readable = check_readable(config, *terms, wanted.stdio); !readable) {
         session->report(readable.error());
         return kConfigError;
     }
@@ -117,9 +160,12 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(session->servers(), wanted);
     if (!view) return session->report_missing(view.error());
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
-    if (terms->said.http.empty() && !metrics)
+    if (terms->said.http.empty() && !metrics) {
         if (const auto line = look_for_host(*session, Guest::Client, Fit::Exactly, wanted))
             return ClientRelay(*session, *line).run();
+    } else if (global.verbose) {
+        say("no running host is asked: serve --http and --metrics have a host of their own");
+    }
     // The first client is offered what servers listed for an earlier host, before they are there.
     session->host().recall_lists();
     std::optional<RuleTeller> rules;

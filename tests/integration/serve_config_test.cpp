@@ -51,16 +51,58 @@ TEST_F(ServeConfig, AClientThatStartsItIsServedOverStdioAllTheSame) {
 }
 
 TEST_F(ServeConfig, WithoutAnAddressThatCanBeUsedItSaysThatItServesOverStdio) {
-    for (const char* keys : {"htp = '127.0.0.1:0'\n", "http = 8808\n", "auth = 'token'\n"}) {
-        say(keys);
-        EXPECT_THAT(home.run({"serve"}).err, HasSubstr("warning: this serves over stdio")) << keys;
-        EXPECT_THAT(home.run({"serve", "--stdio"}).err, Not(HasSubstr("over stdio"))) << keys;
-    }
+    say("auth = 'token'\n");
+    EXPECT_THAT(home.run({"serve"}).err, HasSubstr("warning: this serves over stdio"));
+    EXPECT_THAT(home.run({"serve", "--stdio"}).err, Not(HasSubstr("over stdio")));
+    say("approvals = 'asks'\n");
+    const auto of_all = home.run({"serve"});
+    EXPECT_EQ(of_all.exit_code, 0);
+    EXPECT_THAT(of_all.err, Not(HasSubstr("over stdio"))) << "it says nothing of where to listen";
     say("host_tools = true\n");
     EXPECT_THAT(home.run({"serve"}).err, Not(HasSubstr("over stdio")));
     home.write(".mcp.toml", "[gateway]\nhttp = '127.0.0.1:0'\n");
     EXPECT_THAT(home.run({"serve"}).err, HasSubstr("warning: this serves over stdio"))
         << "in a file of a project it does not count";
+}
+
+TEST_F(ServeConfig, WhoMeansToListenIsNotServedOverStdioForAFault) {
+    for (const char* keys : {"htp = '127.0.0.1:0'\n", "htpp = '127.0.0.1:0'\n", "http = 8808\n",
+                             "approvals = 'asks'\nhttp = 8808\n"}) {
+        const auto file = say(keys);
+        const auto done = home.run({"serve"});
+        EXPECT_EQ(done.exit_code, 4) << keys;
+        EXPECT_THAT(done.err, AllOf(HasSubstr(file), HasSubstr("say --http or --stdio"))) << keys;
+        EXPECT_EQ(home.run({"serve", "--stdio"}).exit_code, 0) << keys;
+    }
+}
+
+TEST_F(ServeConfig, MetricsOfTheFileCountOverHttpAndThatIsSaid) {
+    const auto file = say("metrics = '127.0.0.1:0'\n");
+    EXPECT_THAT(home.run({"serve"}).err,
+                AllOf(HasSubstr(file + ":2:1: gateway.metrics counts over HTTP alone"),
+                      HasSubstr("--metrics"), Not(HasSubstr("this serves over stdio"))));
+    say("metrics = '0.0.0.0:0'\n");
+    EXPECT_THAT(home.run({"serve"}).err,
+                HasSubstr(file + ":2:1: gateway.metrics: 0.0.0.0 can be reached"));
+}
+
+TEST_F(ServeConfig, WhatWouldBeRefusedOnceItListensIsFoundByACheckToo) {
+    for (const char* keys : {"public_url = 'foo'\n", "allow_origin = ['x']\n",
+                             "metrics = '0.0.0.0:0'\n", "tls_cert = '/none'\n"}) {
+        const auto file = say(keys);
+        const auto done = home.run({"config", "check"});
+        EXPECT_EQ(done.exit_code, 4) << keys;
+        EXPECT_THAT(done.out + done.err, HasSubstr(file + ":2:1: gateway.")) << keys;
+    }
+}
+
+TEST_F(ServeConfig, AFaultOfTheTableIsToldOnce) {
+    const auto file = say("auth = 'tokn'\n");
+    const auto told = home.run({"serve", "--http", "127.0.0.1:0"}).err;
+    const auto first = told.find("expected one of auto");
+    ASSERT_NE(first, told.npos) << told;
+    EXPECT_EQ(told.find("expected one of auto", first + 1), told.npos) << told;
+    EXPECT_THAT(told, HasSubstr("nobody is let in by HTTP until that is mended"));
 }
 
 TEST_F(ServeConfig, AnAddressThatCannotBeHadIsNoFaultOfTheFile) {
@@ -92,6 +134,7 @@ TEST_F(ServeConfig, WhatMakesNoSenseLetsNobodyInAndIsToldWithItsPlace) {
         {"auht = 'token'\n", ":2:1: unknown key \"auht\" in [gateway]; did you mean \"auth\"?"},
         {"oauth_issuer = 'https://a'\n", ":2:16: gateway.oauth_issuer: expected a list of text"},
         {"tls_cert = 'none.pem'\ntls_key = 'none.pem'\n", "/none.pem\" cannot be read: No such"},
+        {"tls_cert = 'config.toml'\ntls_key = 'none.pem'\n", ":3:1: gateway.tls_key: TLS: the key"},
         {"tls_cert = 'none.pem'\n", ":2:1: gateway.tls_cert: it requires tls_key"},
         {"oauth_scope = ['a']\n", ":2:1: gateway.oauth_scope: it needs oauth_issuer"},
         {"metrics = '0.0.0.0:0'\n", ":2:1: gateway.metrics: 0.0.0.0 can be reached"}};
