@@ -26,6 +26,9 @@ public:
         int pid = 0;
         int exit_code = 0;  // 0: it is ready
     };
+    static std::string log_path(const std::string& state_directory, const std::string& key) {
+        return state_directory + "/run/" + key + ".log";
+    }
     // In the host itself. In the command that started it there is none, and `started` is set.
     static Result<std::optional<Detached>> fork(const std::string& state_directory,
                                                 const std::string& key, Started& started);

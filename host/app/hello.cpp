@@ -18,6 +18,10 @@ namespace json = boost::json;
 
 namespace {
 
+std::string blank_behind(const std::string& word) {
+    return word.empty() ? word : word + " ";
+}
+
 constexpr const char* kMember = "patchbay";
 
 std::string text_of(const json::object& object, const char* key) {
@@ -38,8 +42,8 @@ Result<json::object> members_of(std::string_view line, const char* whose) {
     if (!protocol || !protocol->is_int64()) return no_greeting;
     if (protocol->get_int64() != kHostProtocol)
         return Error{ErrorCode::Unsupported,
-                     "patchbay " + text_of(*said, "version") + " there speaks protocol " +
-                         std::to_string(protocol->get_int64()) +
+                     "patchbay " + blank_behind(text_of(*said, "version")) +
+                         "there speaks protocol " + std::to_string(protocol->get_int64()) +
                          ", patchbay " PATCHBAY_VERSION " here " + std::to_string(kHostProtocol) +
                          "; end the host and start it anew with one version"};
     return *said;

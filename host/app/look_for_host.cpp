@@ -4,6 +4,7 @@
 #include "app/meeting_point.hpp"
 #include "app/output.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "protocol/compose.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ std::string why_alone(const Session& session) {
     const auto& global = session.global();
     const char* variable = std::getenv("PATCHBAY_ALONE");
     if (global.alone) return "--alone";
-    if (variable && *variable) return "PATCHBAY_ALONE is set";
+    const std::string_view text = variable ? variable : "";
+    if (!text.empty() && text != "0") return "PATCHBAY_ALONE is set";
     // What a running host logs is not on this terminal.
     if (!global.log_level.empty() && core::log::enabled(core::log::Level::Info))
         return "--log-level " + global.log_level + " is about a host of its own";
@@ -33,14 +35,19 @@ std::string why_alone(const Session& session) {
     return {};
 }
 
-std::chrono::milliseconds patience(Fit fit) {
+std::chrono::milliseconds patience(Fit fit, bool quiet) {
     if (fit == Fit::Any) return kLongPatience;
     const char* said = std::getenv("PATCHBAY_HOST_PATIENCE_MS");
     const std::string_view text = said ? said : "";
     int milliseconds = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
     const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
-    return whole && milliseconds > 0 ? std::chrono::milliseconds(milliseconds) : kHostPatience;
+    if (whole && milliseconds > 0) return std::chrono::milliseconds(milliseconds);
+    if (!text.empty() && !quiet)
+        say("warning: PATCHBAY_HOST_PATIENCE_MS: \"" + core::printable(text, 40) +
+            "\" is no number of milliseconds from 1; " + std::to_string(kHostPatience.count()) +
+            " count");
+    return kHostPatience;
 }
 
 void say_more(const Session& session, const std::string& text) {
@@ -85,8 +92,8 @@ std::string why_another(const Session& session, const std::string& folder) {
 std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& place,
                                 const std::string& folder, core::Descriptor socket,
                                 const Hello& hello, Fit fit) {
-    auto line =
-        HostLine::open(session.host().loop(), place, std::move(socket), hello, patience(fit));
+    auto line = HostLine::open(session.host().loop(), place, std::move(socket), hello,
+                               patience(fit, session.global().quiet));
     if (!line) {
         const bool to_mend = line.error().code == ErrorCode::Unsupported;
         if (session.global().verbose || (to_mend && !session.global().quiet))

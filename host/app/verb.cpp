@@ -41,7 +41,7 @@ void add_globals(CLI::App& app, GlobalOptions& global) {
     app.add_flag("--alone", global.alone,
                  "Ask no running host (`patchbay run`), as with PATCHBAY_ALONE=1");
     app.add_flag("-v,--verbose", global.verbose,
-                 "Say whether a running host is asked, and why not; --log-level debug tells more");
+                 "Say whether a running host is asked, and why not");
     app.add_flag("-q,--quiet", global.quiet, "No warnings on stderr");
 }
 

@@ -113,9 +113,10 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
         bool origins = false;
     };
     const auto words = std::make_shared<Words>();
-    auto& config = add_verb(app, "config", "Configuration: show, check, paths, plan",
-                            "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
-                            "patchbay config paths\n  patchbay config plan");
+    auto& config =
+        add_verb(app, "config", "Configuration: show, check, paths, plan, apply, rollback",
+                 "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
+                 "patchbay config paths\n  patchbay config plan");
     config.require_subcommand(1);
     auto& show = add_verb(config, "show", "The merged configuration, secrets masked",
                           "  patchbay config show --origin");

@@ -133,7 +133,8 @@ void add_events_verb(CLI::App& app, Choice& choice) {
         app, "events", "What happens in the host that runs: JSON Lines, an event each",
         "  patchbay events                      the last ones, as far as they are kept\n  patchbay "
         "events --follow --server x\nEvents have numbers without gaps; who does not read fast "
-        "enough misses some, and is told how many\n(`dropped`). Exit code 5: no host runs.");
+        "enough misses some, and is told how many\n(`dropped`). With -f Ctrl-C ends it, or the end "
+        "of the host. Exit code 5: no host runs.");
     events.add_flag("-f,--follow", asked->follow, "Go on, with each as it happens");
     take_server(events, asked->server, "Only events of this server");
     events.add_option("--after", asked->after, "Only those behind the one of this number")

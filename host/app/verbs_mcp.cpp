@@ -40,6 +40,10 @@ ExitCode exit_code_of(ErrorCode code) {
 
 namespace {
 
+constexpr const char* kTurnCodes =
+    "\nExit codes: 5 no host runs, or a server that was to come up did not; 6 there is no such "
+    "server, "
+    "or a file\nturns it off; 7 it is not approved; 1 any other failure.";
 constexpr std::size_t kMostLogLines = 1'000'000;  // above what is kept of any server
 
 // A server that was asked for and is not there. Who is disabled or not approved was not asked for.
@@ -296,7 +300,9 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (all != servers.empty())
+    if (all && !servers.empty())
+        return session.report({ErrorCode::Invalid, "name servers or say --all, not both"});
+    if (!all && servers.empty())
         return session.report({ErrorCode::Invalid, "name servers, or say --all"});
     auto line = look_for_host(session, Guest::Person, Fit::Any);
     if (!line)
@@ -423,7 +429,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     const auto add_turn = [&](const char* name, Turn turn, const std::string& what,
                               const std::string& examples) {
         const auto turned = std::make_shared<Turned>();
-        auto& verb = add_verb(mcp, name, what, examples);
+        auto& verb = add_verb(mcp, name, what, examples + kTurnCodes);
         verb.add_option("ID", turned->servers, "The servers");
         verb.add_flag("--all", turned->all, "All servers that are not off by what a file says");
         choice.on(verb, [turned, turn](const auto& global) {
@@ -433,14 +439,14 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     add_turn("stop", Turn::Stop,
              "In the host that runs: end a server with its last call, until it is started",
              "  patchbay mcp stop files\nNo file is changed, and the next host knows nothing of "
-             "it. Exit code 5: no host runs.");
+             "it.");
     add_turn("start", Turn::Start,
              "In the host that runs: connect a server, also one that was stopped",
              "  patchbay mcp start files");
     add_turn("restart", Turn::Restart,
              "In the host that runs: end a server at once, with its calls, and connect it anew",
              "  patchbay mcp restart files\n  patchbay mcp restart --all\nA server that was "
-             "restarted less than 5 seconds ago is not restarted again.");
+             "restarted less than 5 seconds ago is not restarted again (exit code 1).");
     add_turn(
         "disable", Turn::Disable,
         "In the host that runs: end a server with its last call; it stays off until it is enabled",

@@ -124,7 +124,8 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
         "What the configuration would change, compared with what was remembered of it",
         "  patchbay config plan --remember   keep what is in force now\n  patchbay config plan"
         "              after an edit\nIt says which servers start, stop and restart, and by which "
-        "keys, which tools come and go, and which\nrules allow more. Remembered are rules, and "
+        "keys, which tools come and go, and which\nrules allow more; a host that runs is not "
+        "asked. Remembered are rules, and "
         "digests in place of values, for each project folder.\nExit code 4: something is "
         "wrong in the configuration; 6: nothing was remembered here.");
     plan.add_flag("--remember", *remember, "Keep what is in force now; nothing else is done");
@@ -138,7 +139,8 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
     auto& rollback = add_verb(
         config, "rollback", "Have the host that runs go back to what it ran by before",
         "  patchbay config rollback\nNo file is changed: it goes on so until one of them is, or "
-        "`patchbay config apply`. Again: to what was\nbefore that. Exit code 6: there is nothing "
+        "`patchbay config apply`. Again: to what was\nbefore that. `call`, `tools` and `serve` go "
+        "by the files until then, not by this host. Exit code 6: there is nothing "
         "to go back to; 5: no host runs.");
     choice.on(rollback,
               [](const auto& global) { return config_move_verb(global, "host/rollback"); });

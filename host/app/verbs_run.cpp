@@ -182,7 +182,12 @@ int run_verb(const GlobalOptions& global, bool detach) {
         Detached::Started started;
         auto side = Detached::fork(default_state_directory(environment), key, started);
         if (!side) return report(side.error(), global);
-        if (!*side && started.exit_code == kOk) print_ready(started.pid, point.path(), global);
+        if (!*side && started.exit_code == kOk) {
+            print_ready(started.pid, point.path(), global);
+            if (!global.quiet)
+                say("its log is " + Detached::log_path(default_state_directory(environment), key) +
+                    "; `kill " + std::to_string(started.pid) + "` ends it");
+        }
         if (!*side) return started.exit_code;
         detached = std::move(*side);
     }
@@ -213,10 +218,16 @@ void add_run_verb(CLI::App& app, Choice& choice) {
     auto& run = add_verb(
         app, "run", "Stay up with servers connected, for all commands of this user in this folder",
         "  patchbay run              until Ctrl-C or SIGTERM\n  patchbay run --detach     in the "
-        "background; returns when it is ready\nThere is one for each folder and configuration; "
+        "background; returns when it is ready\nIts log is STATE/patchbay/run/*.log "
+        "(XDG_STATE_HOME, or "
+        "~/.local/state), which --detach names.\n`kill PID` ends it: the pid is in what it says as "
+        "it starts, and in `patchbay service status`.\nThere is one for each folder and "
+        "configuration; "
         "it does not start without a server\nthat says required = true (exit code 5). "
         "What is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
-        "speak to it at its socket, as host/app/BATCH.md of the sources says.");
+        "speak to it at its socket, in the words of `patchbay batch`.\nExit codes: 0 it "
+        "was ended, also by Ctrl-C; 1 a host runs already; 4 the configuration is wrong; 5 as "
+        "above.");
     run.add_flag("--detach", *detach, "Go on in the background");
     choice.on(run, [detach](const auto& global) { return run_verb(global, *detach); });
 }

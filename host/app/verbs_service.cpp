@@ -167,8 +167,10 @@ json::object to_json(const Units& units, const std::optional<Holder>& holder) {
 
 void say_next(const std::string& name, bool install) {
     if (!systemd_runs()) {
-        say("systemd does not run here; where it does, it reads the units when the user next logs "
-            "in");
+        say(install ? "systemd does not run here; where it does: systemctl --user enable --now " +
+                          name + ".socket"
+                    : "systemd does not run here; where it does, it reads the units when the user "
+                      "next logs in");
         return;
     }
     say(install ? "next: systemctl --user daemon-reload && systemctl --user enable --now " + name +
@@ -221,6 +223,9 @@ int install_verb(const GlobalOptions& global) {
         say("servers are given variables that a service does not have by itself: systemctl --user "
             "import-environment " +
             core::join(names, " "));
+    if (!global.log_level.empty())
+        say("--log-level is in no unit; [log] level in a file of the configuration is for the host "
+            "too");
     say_next(units->name, true);
     return kOk;
 }

@@ -78,10 +78,10 @@ Result<Descriptor> open_private_directory(const std::string& path, Others others
         fd = open();
     }
     if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return Error{ErrorCode::Denied, path + " is no directory" +
-                                            (link ? ", or a symbolic link: secrets are not kept "
-                                                    "behind one"
-                                                  : "")};
+        return Error{ErrorCode::Denied,
+                     path + " is no directory" +
+                         (link ? ", or a symbolic link, which is not followed here" : "") +
+                         "; move it away"};
     if (fd < 0) return failed("open", path);
     // Of what was opened, not of the path, which may lead elsewhere by now.
     Descriptor directory(fd);

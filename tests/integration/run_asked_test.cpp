@@ -226,6 +226,11 @@ TEST_F(Asked, WhoWantsToBeAloneIs) {
     EXPECT_THAT(home.run(alone).err, HasSubstr("no running host is asked: --alone"));
     home.environment["PATCHBAY_ALONE"] = "1";
     EXPECT_THAT(home.run(call).err, HasSubstr("no running host is asked: PATCHBAY_ALONE"));
+    home.environment["PATCHBAY_ALONE"] = "0";
+    home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "abc";
+    const auto odd = home.run(call);
+    EXPECT_THAT(odd.err, Not(HasSubstr("no running host is asked: PATCHBAY_ALONE")));
+    EXPECT_THAT(odd.err, HasSubstr("PATCHBAY_HOST_PATIENCE_MS: \"abc\" is no number"));
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

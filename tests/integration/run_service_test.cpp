@@ -91,9 +91,11 @@ TEST_F(Service, SecretsAreNotWrittenIntoAUnit) {
     home.environment.erase("PATCHBAY_CONFIG_JSON");
     home.environment["TOKEN_OF_X"] = "hunter2-token";
     home.add_example("x", {}, {{"env", {{"TOKEN", "${TOKEN_OF_X}"}}}});
-    const auto done = home.run({"service", "install"});
+    const auto done = home.run({"--log-level", "debug", "service", "install"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.err, HasSubstr("import-environment TOKEN_OF_X"));
+    EXPECT_THAT(done.err, HasSubstr("--log-level is in no unit"));
+    EXPECT_THAT(done.err, HasSubstr("systemctl --user")) << "what is next, wherever it is";
     EXPECT_THAT(read_file(file(status(), "service")), Not(HasSubstr("hunter2")));
     EXPECT_EQ(home.run({"service", "remove"}).exit_code, 0);
 }
