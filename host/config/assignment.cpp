@@ -46,7 +46,8 @@ bool holds_a_secret(const json::value& value) {
     if (value.is_array()) {
         const auto& list = value.get_array();
         const auto parts = secret_parts(list);
-        return std::any_of(parts.begin(), parts.end(), [](const auto& of) { return !of.empty(); }) ||
+        return std::any_of(parts.begin(), parts.end(),
+                           [](const auto& of) { return !of.empty(); }) ||
                std::any_of(list.begin(), list.end(), holds_a_secret);
     }
     if (!value.is_object()) return false;
@@ -71,10 +72,11 @@ Result<Node> parse_assignment(const std::string& set) {
     if (written.find('\n') == std::string::npos)
         parsed = parse(key + " = " + written, Format::Toml);
     if (begins_like_toml && parsed.problem)
-        return invalid(core::printable(key, 80) +
-                       ": what begins with a bracket or a quote must be a whole TOML value, and this "
-                       "is " +
-                       parsed.problem->message);
+        return invalid(
+            core::printable(key, 80) +
+            ": what begins with a bracket or a quote must be a whole TOML value, and this "
+            "is " +
+            parsed.problem->message);
     if (written.find('\n') != std::string::npos || parsed.problem) {
         parsed = parse(key + " = \"\"", Format::Toml);
         if (parsed.problem)
