@@ -105,6 +105,7 @@ json::array places(const config::Config& config) {
     for (const auto& [name, named] : config.names) told.emplace_back(name + " " + named.id);
     for (const auto& each : config.passed_over) told.emplace_back(each);
     for (const auto& each : config.approved) told.emplace_back(each);
+    for (const auto& each : config.consents) told.emplace_back(each);
     told.emplace_back(config.closed_by);
     told.emplace_back(config.stop);
     return told;

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <set>
 
 #ifndef PATCHBAY_VERSION
@@ -154,9 +155,14 @@ struct Host::Impl final : connection::ServerEvents {
     // approved with them.
     void complete(config::Loaded& read, const service::TrustFile& approvals) const {
         const auto fragments = servers_of_plugins(plugins);
-        if (fragments.empty() && read.config.untrusted.empty()) return;
+        const bool whole = fragments.empty() && read.config.untrusted.empty();
         const PluginApprovals judge(approvals, plugins);
-        read = config::load(options.environment, fragments, &judge);
+        if (!whole) read = config::load(options.environment, fragments, &judge);
+        if (!read.project.empty()) {
+            auto ids = approvals.ids(read.project);
+            read.config.consents.insert(std::make_move_iterator(ids.begin()),
+                                        std::make_move_iterator(ids.end()));
+        }
         const auto& untrusted = read.config.untrusted;
         if (const auto trouble = approvals.trouble(); !trouble && !untrusted.empty())
             read.config.diagnostics.push_back({config::Severity::Warning,

@@ -97,7 +97,7 @@ Error Reload::keep(std::string why, std::string digest, std::string_view cause) 
 
 // Who writes `deny` does not wait for what stands beside it to be mended.
 void Reload::forbid_what_is_said(const registry::Snapshot& read) {
-    auto stricter = made_stricter(now_->config, read.config);
+    auto stricter = made_stricter(now_->config, read.config, Removed::IsOff);
     if (!stricter) return take_back_what_was_forbidden();
     const auto plan = switch_.move_to(registry::snapshot_of(std::move(*stricter)), "files");
     if (!plan) return;
@@ -142,20 +142,27 @@ Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& 
     return plan;
 }
 
-// The files say what they said: commands that have read them are told that the host runs by something else.
+// What the files forbid by now is not gone back from, nor an approval that was revoked. The files say what they said:
+// commands that have read them are told that the host runs by something else.
 Result<registry::Plan> Reload::rollback() {
     if (before_.empty())
         return Error{ErrorCode::NotFound, "there is no configuration to go back to"};
+    const auto read = host_.read_snapshot();
+    if (read->config.deny_all) return Error{ErrorCode::Denied, read->config.stop};
     const auto before = before_.back();
-    auto plan = switch_.move_to(before.snapshot, "rollback");
+    auto stricter = made_stricter(before.snapshot->config, read->config, Removed::IsBack);
+    const bool is_stricter = stricter.has_value();
+    auto plan = switch_.move_to(
+        stricter ? registry::snapshot_of(std::move(*stricter)) : before.snapshot, "rollback");
     if (!plan) return plan.error();
     before_.pop_back();
     now_ = before.snapshot;
-    is_stricter_ = false;
+    is_stricter_ = is_stricter;
     kept_ =
         "somebody has gone back to it (`patchbay config rollback`); `patchbay config apply` has "
         "the files count again, as has each change of theirs";
-    kept_digest_ = configuration_digest(*host_.read_snapshot(), environment_);
+    // What was read last, and not what stands there now: a change that nobody has read yet is one.
+    if (kept_digest_.empty()) kept_digest_ = read_digest_;
     digest_ = before.digest;
     read_digest_ = before.read_digest;
     for (const auto& line : registry::lines_of(*plan)) say_("rolled back: " + text_of(line));

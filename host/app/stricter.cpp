@@ -1,5 +1,6 @@
 #include "app/stricter.hpp"
 
+#include "config/approval.hpp"
 #include "config/permission_lists.hpp"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ bool tighten(config::Server& server, const config::Server& said) {
     bool changed = lower(server, said);
     if (server.enabled && !said.enabled) {
         server.enabled = false;
+        server.turn_on = said.turn_on;
         take_place(server, said, "enabled");
         changed = true;
     }
@@ -72,27 +74,144 @@ bool tighten(config::Server& server, const config::Server& said) {
     return changed;
 }
 
+// By each list and not by `allow`, which is empty where a file cannot be read, though nobody wrote that.
 bool tighten(config::Permissions& now, const config::Permissions& said) {
     bool changed = add_missing(now.deny, said.deny);
     now.deny_places.insert(said.deny_places.begin(), said.deny_places.end());
-    // Where a file cannot be read, `allow` is what nobody wrote.
-    if (said.closed.empty() && narrow(now.allow, said.allow)) {
-        now.allow_lists.insert(now.allow_lists.end(), said.allow_lists.begin(),
-                               said.allow_lists.end());
+    for (const auto& list : said.allow_lists) {
+        if (!narrow(now.allow, list.patterns)) continue;
+        now.allow_lists.push_back(list);
         now.allow_places.insert(said.allow_places.begin(), said.allow_places.end());
         changed = true;
     }
     return changed;
 }
 
+// What cannot be read of an agent may be what it was to be kept from.
+bool tighten(config::Agent& agent, const config::Agent& said) {
+    bool changed = narrow(agent.servers, said.servers);
+    changed = narrow(agent.tools, said.tools) || changed;
+    if (agent.enabled && !said.enabled) {
+        agent.enabled = false;
+        agent.place = said.place;
+        changed = true;
+    }
+    if (agent.fault.empty() && !said.fault.empty()) {
+        agent.fault = said.fault;
+        changed = true;
+    }
+    return changed;
+}
+
+bool tighten(std::vector<config::Agent>& agents, const std::vector<config::Agent>& said) {
+    bool changed = false;
+    for (auto& agent : agents)
+        for (const auto& each : said)
+            if (each.name == agent.name) changed = tighten(agent, each) || changed;
+    return changed;
+}
+
+const config::Server* find(const std::vector<config::Server>& servers, const std::string& id) {
+    const auto found = std::find_if(servers.begin(), servers.end(),
+                                    [&](const auto& each) { return each.id == id; });
+    return found == servers.end() ? nullptr : &*found;
+}
+
+const config::Proposal* find_proposal(const config::Config& read, const std::string& id) {
+    const auto found = std::find_if(read.untrusted.begin(), read.untrusted.end(),
+                                    [&](const auto& each) { return each.id == id; });
+    return found == read.untrusted.end() ? nullptr : &*found;
+}
+
+// By its file: another one of that name is another server.
+bool is_defined(const config::Server& server, const config::Config& read) {
+    const auto* said = find(read.servers, server.id);
+    if (said && said->place.file == server.place.file) return true;
+    return std::any_of(read.faulty.begin(), read.faulty.end(), [&](const auto& each) {
+        return each.rules.id == server.id && each.files.contains(server.place.file);
+    });
+}
+
+class Judge {
+public:
+    Judge(const config::Config& kept, const config::Config& read, Removed removed)
+        : kept_(kept), read_(read), removed_(removed) {}
+
+    // Why it is off, as Server::turn_on has it, and where that is said; nothing: it is not.
+    std::optional<std::pair<std::string, config::Place>> why_off(
+        const config::Server& server) const {
+        using Why = std::pair<std::string, config::Place>;
+        const bool of_a_checkout = config::from_project(server.place.scope);
+        if (const auto* table = table_not_approved(server))
+            return Why(
+                "it uses " + table->id + ", which is not approved" + config::how_to_approve(*table),
+                table->place);
+        if (is_changed_by_enterprise(server))
+            return Why(
+                "an administrator has another one of that name; `patchbay config apply` brings it",
+                find(read_.servers, server.id)->place);
+        if (is_defined(server, read_)) return {};
+        const auto* proposal = of_a_checkout ? find_proposal(read_, server.id) : nullptr;
+        if (proposal)
+            return Why("it is not approved" + config::how_to_approve(*proposal), proposal->place);
+        const bool has_consent = !of_a_checkout || read_.consents.contains(server.id);
+        if (read_.unread.contains(server.place.file)) {
+            if (has_consent) return {};
+            return Why("its approval is revoked", server.place);
+        }
+        if (!read_.closed_by.empty()) return Why(read_.closed_by, server.place);
+        const bool is_back = removed_ == Removed::IsBack && !of_a_checkout &&
+                             server.place.scope != config::Scope::Enterprise;
+        if (is_back) return {};
+        return Why("that file does not define it any more", server.place);
+    }
+
+private:
+    // Of a table that a checkout brought: of the same name another may be in force.
+    const config::Proposal* table_not_approved(const config::Server& server) const {
+        if (server.auth.empty()) return nullptr;
+        const auto id = "auth." + server.auth;
+        const auto* place = kept_.find_origin(id);
+        return place && config::from_project(place->scope) ? find_proposal(read_, id) : nullptr;
+    }
+
+    bool is_changed_by_enterprise(const config::Server& server) const {
+        const auto* said = find(read_.servers, server.id);
+        if (!said || said->place.scope != config::Scope::Enterprise) return false;
+        if (server.place.file != said->place.file) return true;
+        return removed_ == Removed::IsBack &&
+               (server.transport != said->transport || server.settings != said->settings);
+    }
+
+    const config::Config& kept_;
+    const config::Config& read_;
+    const Removed removed_;
+};
+
+bool turn_off(config::Server& server, const Judge& judge) {
+    auto why = server.enabled ? judge.why_off(server) : std::nullopt;
+    if (!why) return false;
+    server.enabled = false;
+    server.turn_on = std::move(why->first);
+    server.rules.insert_or_assign("enabled", std::move(why->second));
+    return true;
+}
+
 }  // namespace
 
-std::optional<config::Config> made_stricter(const config::Config& now, const config::Config& read) {
-    auto stricter = now;
+std::optional<config::Config> made_stricter(const config::Config& kept, const config::Config& read,
+                                            Removed removed) {
+    auto stricter = kept;
     bool changed = tighten(stricter.permissions, read.permissions);
-    for (auto& server : stricter.servers)
-        for (const auto& said : read.servers)
-            if (said.id == server.id && tighten(server, said)) changed = true;
+    changed = tighten(stricter.agents, read.agents) || changed;
+    const Judge judge(kept, read, removed);
+    for (auto& server : stricter.servers) {
+        if (const auto* said = find(read.servers, server.id))
+            changed = tighten(server, *said) || changed;
+        for (const auto& said : read.faulty)
+            if (said.rules.id == server.id) changed = tighten(server, said.rules) || changed;
+        changed = turn_off(server, judge) || changed;
+    }
     if (!changed) return {};
     return stricter;
 }

@@ -1,7 +1,8 @@
-// What a configuration that has a fault, and so is not moved to, forbids all the same: each rule of it that is
-// stricter than what is in force counts, and nothing that allows more.
+// What the files and the approvals of now forbid, laid over another configuration: what the host keeps to as the files
+// have a fault, or has gone back to. Each rule that is stricter than there counts, and nothing that allows more.
 //
-// What cannot be read forbids nothing (Permissions::closed): that is what keeps the host at what it ran by.
+// A server of it is off that nobody approves any more, and one that no file defines. What cannot be read forbids nothing:
+// a server of such a file goes on, as long as the approval stands that it needs.
 //
 // Threads: [value]. Errors: none.
 #pragma once
@@ -12,8 +13,12 @@
 
 namespace patchbay::app {
 
-// `now`, by all that `read` forbids: `deny`, `allow`, `enabled = false`, and the tool rules and trust of servers that
-// both have. Nothing where that is no more than `now` does.
-std::optional<config::Config> made_stricter(const config::Config& now, const config::Config& read);
+// Of a user's server that no file defines any more. Back: its removal is what is gone back from.
+enum class Removed { IsOff, IsBack };
+
+// `kept`, by all that `read` forbids: approvals that it lacks, `deny`, `allow`, `enabled = false`, the tool rules and trust
+// of servers that both have, and what agents that both have are shown. Nothing where that is no more than `kept` does.
+std::optional<config::Config> made_stricter(const config::Config& kept, const config::Config& read,
+                                            Removed removed);
 
 }  // namespace patchbay::app

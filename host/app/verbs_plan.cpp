@@ -139,9 +139,11 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
     auto& rollback = add_verb(
         config, "rollback", "Have the host that runs go back to what it ran by before",
         "  patchbay config rollback\nNo file is changed: it goes on so until one of them is, or "
-        "`patchbay config apply`. Again: to what was\nbefore that. `call`, `tools` and `serve` go "
-        "by the files until then, not by this host. Exit code 6: there is nothing "
-        "to go back to; 5: no host runs.");
+        "`patchbay config apply`. Again: to what was\nbefore that. What files forbid by now, and "
+        "what is not approved any more, stays so. `call`, `tools` and\n`serve` go by the files "
+        "until "
+        "then, not by this host. Exit code 6: there is nothing to go back to;\n7: the enterprise "
+        "config is broken; 5: no host runs.");
     choice.on(rollback,
               [](const auto& global) { return config_move_verb(global, "host/rollback"); });
 }

@@ -290,6 +290,16 @@ struct Config {
     std::map<std::string, Named> names;
     // What a checkout defines and is approved as it stands, usable or not: ids as in Proposal.
     std::set<std::string> approved;
+    // All ids that this user has approved in this checkout, whatever has become of them.
+    std::set<std::string> consents;
+    // For whoever keeps to what was in force before, as this has a fault: servers that are left out for one, with the
+    // rules of theirs that make sense, and the files that name them; and the files that cannot be read.
+    struct Faulty {
+        Server rules;
+        std::set<std::string> files;
+    };
+    std::vector<Faulty> faulty;
+    std::set<std::string> unread;
     // Not empty: something that was named on the command line or in the environment is not there
     // or makes no sense; nothing may run without it.
     std::string stop;

@@ -86,6 +86,13 @@ void anchor_gateway(Config& config, const Environment& environment) {
     anchor_socket("metrics", listener.metrics);
 }
 
+// What was named for this run is to be there.
+bool is_unread(const Candidate& candidate) {
+    using Found = Candidate::Found;
+    return candidate.found == Found::Broken || candidate.found == Found::Unreadable ||
+           (candidate.found == Found::Absent && candidate.scope == Scope::Session);
+}
+
 }  // namespace
 
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins,
@@ -106,6 +113,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
         for (const auto& each : sources.candidates)
             if (each.found == Candidate::Found::Ignored)
                 loaded.config.passed_over.push_back(each.path + ": " + each.note);
+    for (const auto& each : sources.candidates)
+        if (is_unread(each)) loaded.config.unread.insert(each.path);
     loaded.config.closed_by = std::move(sources.closed_by);
     if (!sources.stop.empty()) loaded.config.stop = std::move(sources.stop);
     if (loaded.config.stop.empty()) loaded.config.stop = wrong_source(loaded.config.diagnostics);

@@ -6,6 +6,7 @@
 #include "config/ids.hpp"
 #include "config/keys.hpp"
 #include "config/permission_lists.hpp"
+#include "config/readable_rules.hpp"
 #include "config/rules.hpp"
 #include "config/stray_switches.hpp"
 #include "core/spelling.hpp"
@@ -74,9 +75,13 @@ public:
             if (denies_for_its_name(id, settled)) continue;
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
+            const auto told = config_.diagnostics.size();
             auto server =
                 compile(id, settled, {defaults_, defined, hints_}, config_.diagnostics, origins_);
-            if (server) config_.servers.push_back(std::move(*server));
+            if (server)
+                config_.servers.push_back(std::move(*server));
+            else if (has_error_since(told))
+                config_.faulty.push_back(readable_rules(id, settled));
         }
         for (auto& server : config_.servers) pass_on(server);
         for (auto& [name, agent] : agents_) {
@@ -98,6 +103,12 @@ private:
     void note(Severity severity, Place place, std::string text, std::string server = {}) {
         config_.diagnostics.push_back(
             {severity, std::move(place), std::move(text), std::move(server)});
+    }
+
+    bool has_error_since(std::size_t told) const {
+        const auto& all = config_.diagnostics;
+        return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(told), all.end(),
+                           [](const auto& each) { return each.severity == Severity::Error; });
     }
 
     void note_name(const ServerEntry& entry, const Source& source) {
@@ -288,7 +299,10 @@ private:
         // Permissions are not for the first who speaks: join_permissions() joins them.
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
-            if (key.table == "permissions") broken_permissions_ = true;
+            if (key.table == "permissions") {
+                broken_permissions_ = true;
+                take_readable(key, member.value, into.permissions);
+            }
             if (key.table == "gateway")
                 close_gateway(source, member.value.mark, ": " + name + ": " + wrong);
             forbid_all_of(source);
@@ -391,8 +405,8 @@ private:
         if (std::exchange(broken_permissions_, false)) {
             forbid_all_of(source);
             close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
-            return note(Severity::Error, source.place(table.mark),
-                        "permissions: no tool is allowed until this is mended");
+            note(Severity::Error, source.place(table.mark),
+                 "permissions: no tool is allowed until this is mended");
         }
         if (const auto* denied = table.value.find("deny");
             denied && said.deny.empty() && source.scope == Scope::Session)

@@ -342,7 +342,11 @@ private:
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
                       const SchemaCompiler& compiler) {
     TransportCheck check(config, known, compiler);
-    std::erase_if(config.servers, [&](Server& server) { return !check.keep(server); });
+    std::erase_if(config.servers, [&](Server& server) {
+        const bool keeps = check.keep(server);
+        if (!keeps) config.faulty.push_back({server, {server.place.file}});
+        return !keeps;
+    });
     if (config.stop.empty()) config.stop = wrong_source(config.diagnostics);
 }
 

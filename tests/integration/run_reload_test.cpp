@@ -204,6 +204,73 @@ TEST_F(Reloaded, SomebodyGoesBackAndForthAgain) {
     EXPECT_EQ(home.run({"config", "apply"}).exit_code, 5);
 }
 
+// Of a checkout, approved; and its file that anybody may have spoilt.
+class ReloadedCheckout : public Reloaded {
+protected:
+    ReloadedCheckout() {
+        home.write(".mcp.json",
+                   "{\"mcpServers\":{\"p\":{\"command\":\"" + example_server() + "\"}}}");
+        EXPECT_EQ(home.run({"trust", "p", "--yes"}).exit_code, 0);
+    }
+    // By whoever is connected to it, whatever files say by now.
+    static std::string called(HostGuest& guest, const std::string& id, const std::string& server) {
+        guest.send("{\"id\":" + id + ",\"op\":\"tools/call\",\"name\":\"mcp__" + server +
+                   "__echo\",\"arguments\":{\"message\":\"hi\"}}\n");
+        return guest.line_with("\"id\":" + id + ",");
+    }
+};
+
+TEST_F(ReloadedCheckout, AFileThatCannotBeReadKeepsNoServerThatIsRevokedOrGone) {
+    home.add_example("y");
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    EXPECT_THAT(called(guest, "1", "p"), HasSubstr("\"ok\":true"));
+    home.write(".patchbay/config.toml", "junk");
+    ASSERT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
+    EXPECT_THAT(called(guest, "2", "p"), HasSubstr("\"ok\":true"));
+    EXPECT_EQ(home.run({"trust", "--revoke", "p"}).exit_code, 0);
+    ASSERT_TRUE(says(host, "configuration: stop p")) << host.program().err();
+    EXPECT_THAT(called(guest, "3", "p"), HasSubstr("\"ok\":false"));
+    home.write(file(), "{\"mcpServers\":{\"y\":{\"command\":\"" + example_server() + "\"}}}");
+    ASSERT_TRUE(says(host, "configuration: stop x")) << host.program().err();
+    EXPECT_THAT(called(guest, "4", "x"), HasSubstr("\"ok\":false"));
+    EXPECT_THAT(called(guest, "5", "y"), HasSubstr("\"ok\":true"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(ReloadedCheckout, WhoGoesBackDoesNotGetBackWhatIsRevokedOrDenied) {
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    EXPECT_THAT(called(guest, "1", "p"), HasSubstr("\"ok\":true"));
+    EXPECT_EQ(home.run({"trust", "--revoke", "p"}).exit_code, 0);
+    ASSERT_TRUE(says(host, "configuration: stop p")) << host.program().err();
+    EXPECT_EQ(home.run({"config", "rollback"}).exit_code, 0);
+    EXPECT_THAT(called(guest, "2", "p"),
+                AllOf(HasSubstr("\"ok\":false"), HasSubstr("it is not approved")));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// It stands there for less than the host waits for files to settle.
+TEST_F(ReloadedCheckout, ADenyThatNobodyHasReadYetCountsForWhoGoesBack) {
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet("person"));
+    home.add_example("y");
+    ASSERT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    home.write(home.user_config() / "config.toml", "[permissions]\ndeny = [\"mcp__x__echo\"]\n");
+    guest.send("{\"id\":1,\"op\":\"host/rollback\"}\n");
+    EXPECT_THAT(guest.line_with("\"id\":1,"), HasSubstr("\"ok\":true"));
+    EXPECT_THAT(called(guest, "2", "x"), HasSubstr("\"denied\""));
+    home.add_example("z");
+    guest.send("{\"id\":3,\"op\":\"host/rollback\"}\n");
+    EXPECT_NE(guest.line_with("\"id\":3,"), "");
+    EXPECT_TRUE(says(host, "configuration: start z")) << host.program().err();
+    EXPECT_THAT(called(guest, "4", "x"), HasSubstr("\"denied\""));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Reloaded, BesideABrokenFileServersAreTurnedWithoutAFault) {
     RunningHost host(home);
     home.write(file(), "{");
