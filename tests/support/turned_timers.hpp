@@ -82,6 +82,9 @@ private:
             },
             [](const patchbay_host* host, patchbay_op op, std::uint32_t grace_ms) noexcept {
                 process(host).stop(real(host), op, grace_ms);
+            },
+            [](const patchbay_host* host, patchbay_op op, patchbay_process_usage* out) noexcept {
+                return process(host).usage(real(host), op, out);
             }};
         if (std::string_view(id) == PATCHBAY_HOST_PROCESS) return &processes;
         return std::string_view(id) == PATCHBAY_HOST_REACTOR ? &table : nullptr;
