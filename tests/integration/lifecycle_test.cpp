@@ -116,7 +116,10 @@ TEST_F(Lifecycle, WhoWaitsForAColdStartHearsWhatItSaidLast) {
 
 TEST_F(Lifecycle, AServerThatExceedsALimitSaysWhich) {
     const std::pair<const char*, json::object> servers[] = {
-        {"memory", shell("exec tail /dev/zero", {{"limits", {{"memory", "32 MiB"}}}})},
+        // Each of them stays below what one process may have, and stays.
+        {"memory",
+         shell("for i in 1 2 3; do (head -c 20000000 /dev/zero; sleep 60) | tail & done; wait",
+               {{"limits", {{"memory", "32 MiB"}}}})},
         {"cpu_seconds", shell("while :; do :; done", {{"limits", {{"cpu_seconds", 1}}}})},
         {"processes", shell("for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait",
                             {{"limits", {{"processes", 4}}}})},
