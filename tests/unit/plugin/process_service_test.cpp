@@ -475,7 +475,7 @@ TEST_F(ProcessTable, RefusesACallWithoutWhatItNeeds) {
     EXPECT_EQ(call(&wanted, nullptr, &process_), PATCHBAY_E_INVALID);
     EXPECT_EQ(call(&wanted, Told::exited, nullptr), PATCHBAY_E_INVALID);
     auto small = wanted;
-    small.struct_size = sizeof small - 1;
+    small.struct_size = sizeof small.struct_size;  // no host was ever that old
     EXPECT_EQ(call(&small, Told::exited, &process_), PATCHBAY_E_INVALID);
 }
 

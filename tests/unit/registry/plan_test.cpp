@@ -98,6 +98,7 @@ const Row kRows[] = {
     {"protocol", kStdio, "command = \"run\"\nprotocol = \"2025-11-25\"", "restart a: protocol\n"},
     {"fallback", kUrl, "url = \"https://example.com\"\nfallback = [\"sse\"]",
      "restart a: fallback\n"},
+    {"limits", kStdio, "command = \"run\"\nlimits = { files = 64 }", "restart a: limits\n"},
     {"required", kStdio, "command = \"run\"\nrequired = true", "adjust a: required\n"},
     {"restart", kStdio, "command = \"run\"\nrestart = false", "adjust a: restart\n"},
     {"connect_timeout_ms", kUrl, "url = \"https://example.com\"\nconnect_timeout_ms = 5",
