@@ -136,12 +136,15 @@ unset(CMAKE_REQUIRED_LINK_OPTIONS)
 # Relocations in a tenth of the bytes, which every process reads.
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs PATCHBAY_PACKED_RELOCATIONS)
 function(patchbay_bring_runtime target)
-    set(release $<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${PATCHBAY_SANITIZE}>>>)
+    if(PATCHBAY_SANITIZE)
+        return()
+    endif()
     if(PATCHBAY_RUNTIME_ARCHIVES)
         target_link_options(${target} PRIVATE
-            "$<${release}:-static-libstdc++;-Wl,--gc-sections>")
+            "$<$<CONFIG:Release>:-static-libstdc++;-Wl,--gc-sections>")
     endif()
     if(PATCHBAY_PACKED_RELOCATIONS)
-        target_link_options(${target} PRIVATE $<${release}:-Wl,-z,pack-relative-relocs>)
+        target_link_options(${target} PRIVATE
+            $<$<CONFIG:Release>:-Wl,-z,pack-relative-relocs>)
     endif()
 endfunction()
