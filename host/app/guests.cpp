@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kAcceptPause{200};
 
 }  // namespace
 
-Guests::Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
+Guests::Guests(Host& host, Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
                Reload& reload, std::function<Welcome(const Hello&)> welcome)
     : host_(host),
       seat_(seat),
@@ -28,9 +28,21 @@ Guests::Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& 
       welcome_(std::move(welcome)),
       hang_ups_(host.loop()),
       pause_(host.loop()) {
-    if (auto watched =
-            host.loop().watch(seat.socket(), core::Loop::kReadable, [this](unsigned) { accept(); }))
-        watch_ = *watched;
+    watch();
+}
+
+void Guests::watch() {
+    const auto watched =
+        host_.loop().watch(seat_.socket(), core::Loop::kReadable, [this](unsigned) { accept(); });
+    watch_ = watched ? *watched : 0;
+}
+
+Result<void> Guests::listen_anew() {
+    pause_.stop();
+    if (watch_ != 0) host_.loop().unwatch(std::exchange(watch_, 0));
+    auto listens = seat_.listen();
+    if (seat_.socket() >= 0) watch();
+    return listens;
 }
 
 Guests::~Guests() {

@@ -26,11 +26,13 @@ public:
     static constexpr std::size_t kAllBytes = 256u << 20;
 
     // `welcome`: what each is told.
-    Guests(Host& host, const Seat& seat, LocalCaller& person, ServerSwitch& server_switch,
-           Reload& reload, std::function<Welcome(const Hello&)> welcome);
+    Guests(Host& host, Seat& seat, LocalCaller& person, ServerSwitch& server_switch, Reload& reload,
+           std::function<Welcome(const Hello&)> welcome);
     ~Guests();  // they are cut off
     Guests(const Guests&) = delete;
 
+    // At a new socket of the seat: where the file of the one before is gone.
+    Result<void> listen_anew();
     // Nobody new, and nothing new of those who are there.
     void drain();
     // What they have asked is cancelled, and answered so.
@@ -53,12 +55,13 @@ private:
     std::uint64_t configuration_number() const override { return host_.configuration_number(); }
     Welcome welcome(const Hello& hello) override { return welcome_(hello); }
     void look_at(GuestConnection& guest) override;
+    void watch();
     void accept();
     void keep_within_bytes();
     void leave(const GuestConnection* guest);
 
     Host& host_;
-    const Seat& seat_;
+    Seat& seat_;
     LocalCaller& person_;
     ServerSwitch& switch_;
     Reload& reload_;

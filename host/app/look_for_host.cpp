@@ -20,12 +20,13 @@ namespace patchbay::app {
 namespace {
 
 // Why this command has its own, whoever runs; empty: it need not.
-std::string why_alone(const Session& session) {
+std::string why_alone(const Session& session, Fit fit) {
     const auto& global = session.global();
     const char* variable = std::getenv("PATCHBAY_ALONE");
     if (global.alone) return "--alone";
     const std::string_view text = variable ? variable : "";
     if (!text.empty() && text != "0") return "PATCHBAY_ALONE is set";
+    if (fit == Fit::Any) return {};  // it could not do with one of its own
     // What a running host logs is not on this terminal.
     if (!global.log_level.empty() && core::log::enabled(core::log::Level::Info))
         return "--log-level " + global.log_level + " is about a host of its own";
@@ -91,10 +92,11 @@ std::string why_another(const Session& session, const std::string& folder) {
 // The host of `folder` at `place`, if it may be used.
 std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& place,
                                 const std::string& folder, core::Descriptor socket,
-                                const Hello& hello, Fit fit) {
+                                const Hello& hello, Fit fit, std::string& why_not) {
     auto line = HostLine::open(session.host().loop(), place, std::move(socket), hello,
                                patience(fit, session.global().quiet));
     if (!line) {
+        why_not = line.error().message;
         const bool to_mend = line.error().code == ErrorCode::Unsupported;
         if (session.global().verbose || (to_mend && !session.global().quiet))
             say("note: the running host at " + place.path() +
@@ -103,6 +105,7 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
     }
     const auto& host = (*line)->welcome();
     if (host.version != PATCHBAY_VERSION) {
+        why_not = "it is patchbay " + host.version + "; end it and start it anew";
         if (!session.global().quiet)
             say("note: " + name_of(host) + " is patchbay " + host.version +
                 " and is not asked; end it and start it anew");
@@ -129,12 +132,16 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
     return std::move(*line);
 }
 
-}  // namespace
+struct Looked {
+    std::unique_ptr<HostLine> line;
+    std::string why_not;  // the one that is there did not do
+};
 
 // The nearest first: above, a host counts where no server minds in which folder it runs, or for what is
 // turned there.
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit, const Shown& shown) {
-    if (const auto why = why_alone(session); !why.empty()) {
+Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
+    Looked looked;
+    if (const auto why = why_alone(session, fit); !why.empty()) {
         say_more(session, "no running host is asked: " + why);
         return {};
     }
@@ -152,16 +159,59 @@ std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit, con
                 socket.error().code == ErrorCode::Denied && !session.global().quiet;
             if (to_mend || session.global().verbose)
                 say("warning: no running host is asked: " + socket.error().message);
-            return {};
+            looked.why_not = socket.error().message;
+            return looked;
         }
         if (socket->get() < 0) continue;
         if (!hello)
             hello = Hello{PATCHBAY_VERSION, as,
                           configuration_digest(*session.host().snapshot(), environment), shown};
-        if (auto line = greet(session, place, folder, std::move(*socket), *hello, fit)) return line;
+        looked.line =
+            greet(session, place, folder, std::move(*socket), *hello, fit, looked.why_not);
+        if (looked.line) return looked;
     }
     if (!hello) say_more(session, "no host runs for this folder and configuration");
-    return {};
+    return looked;
+}
+
+// Who has the lock runs, though nobody finds it, or it answers nobody.
+std::string why_nobody(const Session& session, const Looked& looked) {
+    if (const auto why = why_alone(session, Fit::Any); !why.empty())
+        return "no running host is asked: " + why + "; leave that away";
+    const auto environment = environment_of(session.global());
+    for (const auto& folder : meeting_folders(environment)) {
+        const MeetingPoint place(
+            runtime_folder(environment),
+            meeting_key(environment, session.global().plugin_directories, folder));
+        const auto holder = place.holder();
+        if (!holder) return "no running host is asked: " + holder.error().message;
+        if (!*holder) continue;
+        const auto pid = std::to_string((*holder)->pid);
+        const auto name = "the host (pid " + pid + ")";
+        if ((*holder)->ending)
+            return name + " is ending; `patchbay run` waits for that, and starts another";
+        if (const auto socket = place.connect(); socket && socket->get() < 0)
+            return name + " is not at its socket " + place.path() +
+                   "; where it was removed, `kill -HUP " + pid + "` has it make another";
+        return name + " is not asked: " +
+               (looked.why_not.empty() ? "it does not answer" : looked.why_not) + "; `kill " + pid +
+               "` ends it, `kill -KILL " + pid + "` one that hangs";
+    }
+    return looked.why_not.empty()
+               ? "no host runs for this folder and configuration; `patchbay run` starts one"
+               : "no running host is asked: " + looked.why_not;
+}
+
+}  // namespace
+
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit, const Shown& shown) {
+    return look(session, as, fit, shown).line;
+}
+
+Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as) {
+    auto looked = look(session, as, Fit::Any, {});
+    if (looked.line) return std::move(looked.line);
+    return Error{ErrorCode::Unavailable, why_nobody(session, looked)};
 }
 
 namespace {

@@ -24,6 +24,9 @@ enum class Fit { Exactly, EvenIfKept, Any };
 // `shown`: of a client.
 std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly,
                                         const Shown& shown = {});
+// The host that runs, whatever it runs by, for what none of one's own can do. Unavailable: why there is none, and how
+// there is one.
+Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as);
 // Whether its loop turns still: one that was stopped keeps its socket, and greets nobody. Waits kAlive at most.
 inline constexpr std::chrono::seconds kAlive{10};
 bool still_answers(const Session& session, const HostLine& other);

@@ -96,8 +96,9 @@ std::vector<std::string> meeting_folders(const config::Environment& environment)
 }
 
 std::string to_text(const Holder& holder) {
-    return json::serialize(
-        json::object{{"pid", holder.pid}, {"since", holder.since}, {"folder", holder.folder}});
+    json::object members{{"pid", holder.pid}, {"since", holder.since}, {"folder", holder.folder}};
+    if (holder.ending) members["ending"] = true;
+    return json::serialize(members);
 }
 
 Result<Holder> parse_holder(std::string_view text) {
@@ -108,11 +109,20 @@ Result<Holder> parse_holder(std::string_view text) {
         return Error{ErrorCode::Invalid, "it does not say who holds it"};
     return Holder{static_cast<int>(pid->get_int64()),
                   core::printable(core::text_in(object, "since").value_or(""), 100),
-                  core::printable(core::text_in(object, "folder").value_or(""), 1000)};
+                  core::printable(core::text_in(object, "folder").value_or(""), 1000),
+                  core::flag_in(object, "ending") == true};
+}
+
+bool Seat::write_holder() const {
+    const auto text = to_text(holder_);
+    return ::ftruncate(lock_.get(), 0) == 0 &&
+           ::pwrite(lock_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 void Seat::give_up() {
     if (socket_.get() < 0) return;
+    holder_.ending = true;
+    static_cast<void>(write_holder());  // without it whoever waits for us has to look again
     struct stat now {};
     const bool is_ours = !is_handed_over_ &&
                          ::fstatat(folder_.get(), name_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -158,18 +168,17 @@ Result<std::optional<Holder>> MeetingPoint::holder() const {
 
 // With the lock nobody else can be listening: what a killed one left may go.
 Result<Seat> MeetingPoint::take(const std::string& working_folder,
-                                std::vector<HandedOver> handed_over) const {
+                                std::vector<HandedOver> handed_over,
+                                const std::function<void(const Holder&)>& waits) const {
     auto folder = core::open_private_directory(folder_, core::Others::MayNothing, core::Make::Yes);
     if (!folder) return folder.error();
-    auto lock = core::take_turn(*folder, folder_, lock_name(), std::chrono::milliseconds(0));
+    auto lock = take_lock(*folder, waits);
     if (!lock && lock.error().code == ErrorCode::Timeout) return taken(*folder);
     if (!lock) return lock.error();
-    const auto text =
-        to_text({::getpid(), service::time_of(std::chrono::system_clock::now()), working_folder});
-    if (::ftruncate(lock->get(), 0) != 0 ||
-        ::pwrite(lock->get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
-        return failed("write", folder_ + "/" + lock_name());
-    Seat seat(std::move(*folder), std::move(*lock), socket_name(), path());
+    Seat seat(std::move(*folder), std::move(*lock),
+              {::getpid(), service::time_of(std::chrono::system_clock::now()), working_folder},
+              socket_name(), path());
+    if (!seat.write_holder()) return failed("write", folder_ + "/" + lock_name());
     for (auto& each : handed_over) {
         if (each.path != path()) continue;
         seat.socket_ = std::move(each.socket);
@@ -184,8 +193,18 @@ Result<Seat> MeetingPoint::take(const std::string& working_folder,
                          "; its units are of another folder or configuration: `patchbay service "
                          "install` writes them anew"};
     if (auto silent = check_silence(seat, working_folder); !silent) return silent.error();
-    if (auto listens = listen(seat); !listens) return listens.error();
+    if (auto listens = seat.listen(); !listens) return listens.error();
     return seat;
+}
+
+Result<core::Descriptor> MeetingPoint::take_lock(
+    const core::Descriptor& folder, const std::function<void(const Holder&)>& waits) const {
+    auto lock = core::take_turn(folder, folder_, lock_name(), std::chrono::milliseconds(0));
+    if (lock || lock.error().code != ErrorCode::Timeout) return lock;
+    const auto holder = read_holder(folder);
+    if (!holder || !holder->ending) return lock;
+    if (waits) waits(*holder);
+    return core::take_turn(folder, folder_, lock_name(), kEnding);
 }
 
 // With the lock no host can: to take away what systemd listens at would leave it deaf until it is started anew.
@@ -203,23 +222,29 @@ Result<void> MeetingPoint::check_silence(const Seat& seat,
                      "`systemctl --user stop " + unit + ".socket` has systemd listen no more"};
 }
 
-Result<void> MeetingPoint::listen(Seat& seat) const {
-    if (::unlinkat(seat.folder_.get(), seat.name_.c_str(), 0) != 0 && errno != ENOENT)
+bool Seat::was_lost() const {
+    struct stat info {};
+    return !is_handed_over_ &&
+           ::fstatat(folder_.get(), name_.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 &&
+           errno == ENOENT;
+}
+
+Result<void> Seat::listen() {
+    if (::unlinkat(folder_.get(), name_.c_str(), 0) != 0 && errno != ENOENT)
         return failed("replace", path());
     core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    const auto address = address_in(seat.folder_, seat.name_);
+    const auto address = address_in(folder_, name_);
     if (socket.get() < 0 ||
         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return failed("listen on", path());
-    seat.socket_ = std::move(socket);
+    socket_ = std::move(socket);
+    struct stat info {};
     // Nobody can connect before it is listened on.
-    if (::fchmodat(seat.folder_.get(), seat.name_.c_str(), 0600, 0) != 0 ||
-        ::listen(seat.socket(), kBacklog) != 0)
+    if (::fchmodat(folder_.get(), name_.c_str(), 0600, 0) != 0 ||
+        ::listen(socket_.get(), kBacklog) != 0 ||
+        ::fstatat(folder_.get(), name_.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
         return failed("listen on", path());
-    struct stat made {};
-    if (::fstatat(seat.folder_.get(), seat.name_.c_str(), &made, AT_SYMLINK_NOFOLLOW) != 0)
-        return failed("listen on", path());
-    seat.file_ = made.st_ino;
+    file_ = info.st_ino;
     return {};
 }
 

@@ -20,6 +20,8 @@
 #include "core/private_file.hpp"
 #include "core/result.hpp"
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +43,7 @@ std::vector<std::string> meeting_folders(const config::Environment& environment)
 struct Holder {
     int pid = 0;
     std::string since, folder;
+    bool ending = false;  // nobody finds it any more, and what is in flight has its last time
 };
 std::string to_text(const Holder& holder);
 Result<Holder> parse_holder(std::string_view text);
@@ -53,18 +56,27 @@ public:
 
     int socket() const { return socket_.get(); }  // listening, non-blocking
     const std::string& path() const { return path_; }
+    // Whether the socket's file is gone: nobody finds the host then.
+    bool was_lost() const;
+    // At a new socket. Who has come over the one before stays.
+    Result<void> listen();
     // Nobody comes any more; at a socket of systemd's they wait for the next host.
     void give_up();
 
 private:
     friend class MeetingPoint;
-    Seat(core::Descriptor folder, core::Descriptor lock, std::string name, std::string path)
+    Seat(core::Descriptor folder, core::Descriptor lock, Holder holder, std::string name,
+         std::string path)
         : folder_(std::move(folder)),
           lock_(std::move(lock)),
+          holder_(std::move(holder)),
           name_(std::move(name)),
           path_(std::move(path)) {}
 
+    bool write_holder() const;
+
     core::Descriptor folder_, lock_, socket_;
+    Holder holder_;
     std::string name_, path_;
     bool is_handed_over_ = false;  // the socket: its file is not ours to take away
     ino_t file_ = 0;  // that was made for it; another one in its place is systemd's by now
@@ -76,9 +88,10 @@ public:
         : folder_(std::move(folder)), key_(std::move(key)) {}
 
     // The host's place; Invalid says who has it. `handed_over`: sockets of systemd's, of which one is to be at
-    // path(), and is listened on then.
-    Result<Seat> take(const std::string& working_folder,
-                      std::vector<HandedOver> handed_over = {}) const;
+    // path(), and is listened on then. Who is ending is waited for, kEnding at most, and told to `waits` before.
+    static constexpr std::chrono::seconds kEnding{30};
+    Result<Seat> take(const std::string& working_folder, std::vector<HandedOver> handed_over = {},
+                      const std::function<void(const Holder&)>& waits = {}) const;
     // Who has it; nothing: nobody.
     Result<std::optional<Holder>> holder() const;
     // A connection to the host, non-blocking, whose other side is this user's process. -1: nobody runs.
@@ -91,7 +104,8 @@ private:
     Error taken(const core::Descriptor& folder) const;
     Result<Holder> read_holder(const core::Descriptor& folder) const;
     Result<void> check_silence(const Seat& seat, const std::string& working_folder) const;
-    Result<void> listen(Seat& seat) const;
+    Result<core::Descriptor> take_lock(const core::Descriptor& folder,
+                                       const std::function<void(const Holder&)>& waits) const;
 
     std::string folder_, key_;
 };

@@ -33,6 +33,14 @@ std::vector<std::string> paths_of(Host& host) {
     return paths;
 }
 
+// `base`, by what `read` forbids; `base` itself where that is no more.
+std::shared_ptr<const registry::Snapshot> narrowed(
+    const std::shared_ptr<const registry::Snapshot>& base, const registry::Snapshot& read,
+    Removed removed) {
+    auto stricter = made_stricter(base->config, read.config, removed);
+    return stricter ? registry::snapshot_of(std::move(*stricter)) : base;
+}
+
 std::string text_of(const registry::PlanLine& line) {
     return line.what + " " + line.whom + (line.how.empty() ? "" : " (" + line.how + ")");
 }
@@ -72,8 +80,7 @@ Result<registry::Plan> Reload::apply(std::string_view cause) {
     const bool asked = cause == "apply";
     if (digest == read_digest_) {
         if (!kept_.empty()) say_("the configuration is again what the host runs by");
-        kept_.clear();
-        kept_digest_.clear();
+        forget_refusal();
         take_back_what_was_forbidden();
         return registry::Plan();
     }
@@ -90,16 +97,23 @@ Error Reload::keep(std::string why, std::string digest, std::string_view cause) 
     say_("the configuration is not changed: " + why);
     kept_ = std::move(why);
     kept_digest_ = std::move(digest);
+    is_refused_ = true;
     if (auto* const log = host_.event_log())
         log->on_configuration({host_.configuration_number(), cause, kept_, {}, {}, {}, {}, 0, 0});
     return {ErrorCode::Invalid, kept_};
 }
 
+void Reload::forget_refusal() {
+    kept_.clear();
+    kept_digest_.clear();
+    is_refused_ = false;
+}
+
 // Who writes `deny` does not wait for what stands beside it to be mended.
 void Reload::forbid_what_is_said(const registry::Snapshot& read) {
-    auto stricter = made_stricter(now_->config, read.config, Removed::IsOff);
-    if (!stricter) return take_back_what_was_forbidden();
-    const auto plan = switch_.move_to(registry::snapshot_of(std::move(*stricter)), "files");
+    const auto stricter = narrowed(now_, read, Removed::IsOff);
+    if (stricter == now_) return take_back_what_was_forbidden();
+    const auto plan = switch_.move_to(stricter, "files");
     if (!plan) return;
     is_stricter_ = true;
     for (const auto& line : registry::lines_of(*plan)) say_("configuration: " + text_of(line));
@@ -127,8 +141,7 @@ Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& 
     if (before_.size() > kHistory) before_.erase(before_.begin());
     now_ = read;
     is_stricter_ = false;
-    kept_.clear();
-    kept_digest_.clear();
+    forget_refusal();
     read_digest_ = digest;
     for (const auto& line : registry::lines_of(*plan)) say_("configuration: " + text_of(line));
     // Of what is read once at the start the host has another value than commands read by now.
@@ -145,19 +158,17 @@ Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& 
 // What the files forbid by now is not gone back from, nor an approval that was revoked. The files say what they said:
 // commands that have read them are told that the host runs by something else.
 Result<registry::Plan> Reload::rollback() {
-    if (before_.empty())
+    if (!is_refused_ && before_.empty())
         return Error{ErrorCode::NotFound, "there is no configuration to go back to"};
     const auto read = host_.read_snapshot();
     if (read->config.deny_all) return Error{ErrorCode::Denied, read->config.stop};
-    const auto before = before_.back();
-    auto stricter = made_stricter(before.snapshot->config, read->config, Removed::IsBack);
-    const bool is_stricter = stricter.has_value();
-    auto plan = switch_.move_to(
-        stricter ? registry::snapshot_of(std::move(*stricter)) : before.snapshot, "rollback");
+    const auto before = is_refused_ ? Before{now_, digest_, read_digest_} : before_.back();
+    const auto target = narrowed(before.snapshot, *read, Removed::IsBack);
+    auto plan = switch_.move_to(target, "rollback");
     if (!plan) return plan.error();
-    before_.pop_back();
+    if (!std::exchange(is_refused_, false)) before_.pop_back();
     now_ = before.snapshot;
-    is_stricter_ = is_stricter;
+    is_stricter_ = target != now_;
     kept_ =
         "somebody has gone back to it (`patchbay config rollback`); `patchbay config apply` has "
         "the files count again, as has each change of theirs";

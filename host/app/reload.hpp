@@ -38,7 +38,8 @@ public:
     void read_again() { static_cast<void>(apply("files")); }
     // What the files say now; where that has a fault, Invalid, and what was in force stays.
     Result<registry::Plan> apply(std::string_view cause = "apply");
-    // To what was in force before, until a file changes or apply() is asked for. NotFound: there is none.
+    // To what was in force before, until a file changes or apply() is asked for. NotFound: there is none. From files
+    // that have a fault it is back to what runs still: once more is behind that. What they forbid beside it counts on.
     Result<registry::Plan> rollback();
     const std::string& looks_because() const { return watch_.looks_because(); }
     // Whether the host runs by what a command has read, which may be newer than what is known here; empty:
@@ -57,6 +58,7 @@ private:
                                    std::string_view cause);
     Error keep(std::string why, std::string digest, std::string_view cause);
     void forbid_what_is_said(const registry::Snapshot& read);
+    void forget_refusal();
     void take_back_what_was_forbidden();
 
     Host& host_;
@@ -69,7 +71,8 @@ private:
     std::string digest_;  // of what the host runs by; empty: nobody reads just that any more
     std::string read_digest_;
     std::string kept_, kept_digest_;
-    bool is_stricter_ = false;  // than now_: for what is forbidden beside a fault
+    bool is_refused_ = false;   // what was read last, and nobody has gone back from it
+    bool is_stricter_ = false;  // than now_: for what is forbidden by now
     struct Before {
         Snapshot snapshot;
         std::string digest, read_digest;

@@ -5,6 +5,7 @@
 #include "app/own_host.hpp"
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -167,6 +168,12 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
 }
 
 int Session::report_no_server(const std::string& server) const {
+    // Whoever was asked has it not, and what was read here has.
+    if (!server.empty() && servers().has(server))
+        return report({ErrorCode::NotFound,
+                       "server \"" + core::printable(server, 64) +
+                           "\" is in the files, but the running host goes on with what it ran by "
+                           "before them; `patchbay config apply` has it run by the files"});
     return report_missing(servers().no_such_server(server));
 }
 

@@ -117,12 +117,9 @@ int events_verb(const GlobalOptions& global, const Asked& asked) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    const auto line = look_for_host(session, Guest::Person, Fit::Any);
-    if (!line)
-        return session.report({ErrorCode::Unavailable,
-                               "no host runs for this folder and configuration whose events could "
-                               "be told; `patchbay run` starts one"});
-    return EventRelay(session, *line).run(asked);
+    const auto line = running_host(session, Guest::Person);
+    if (!line) return session.report(line.error());
+    return EventRelay(session, **line).run(asked);
 }
 
 }  // namespace

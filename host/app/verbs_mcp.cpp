@@ -304,12 +304,9 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
         return session.report({ErrorCode::Invalid, "name servers or say --all, not both"});
     if (!all && servers.empty())
         return session.report({ErrorCode::Invalid, "name servers, or say --all"});
-    auto line = look_for_host(session, Guest::Person, Fit::Any);
-    if (!line)
-        return session.report({ErrorCode::Unavailable,
-                               "no host runs for this folder and configuration whose servers "
-                               "could be turned; `patchbay run` starts one"});
-    auto owned = std::make_unique<DistantHost>(session.servers(), std::move(line));
+    auto line = running_host(session, Guest::Person);
+    if (!line) return session.report(line.error());
+    auto owned = std::make_unique<DistantHost>(session.servers(), std::move(*line));
     auto& host = *owned;
     session.ask(std::move(owned));
     const auto before = host.statuses();

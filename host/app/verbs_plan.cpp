@@ -36,17 +36,20 @@ void print(const registry::Plan& plan, const GlobalOptions& global) {
     print_table(rows);
 }
 
+bool has_a_fault(const Session& session) {
+    const auto& config = session.host().config();
+    return !config.stop.empty() || !config.permissions.closed.empty() ||
+           session.servers().misconfigured();
+}
+
 // `op`: host/apply or host/rollback.
 int config_move_verb(const GlobalOptions& global, const std::string& op) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    auto line = look_for_host(session, Guest::Person, Fit::Any);
-    if (!line)
-        return session.report({ErrorCode::Unavailable,
-                               "no host runs for this folder and configuration; one that is "
-                               "started runs by what the files say"});
-    const auto moved = DistantHost(session.servers(), std::move(line)).move(op);
+    auto line = running_host(session, Guest::Person);
+    if (!line) return session.report(line.error());
+    const auto moved = DistantHost(session.servers(), std::move(*line)).move(op);
     if (!moved) return session.report_missing(moved.error());
     if (global.json) return print_json(json::serialize(*moved)), kOk;
     const auto* told = moved->if_object();
@@ -62,7 +65,11 @@ int config_move_verb(const GlobalOptions& global, const std::string& op) {
             row = {{word(0), colour_of(word(0))}, {word(1)}};
             if (!word(2).empty()) row.push_back({word(2)});
         }
-    if (rows.empty()) print_line("nothing changes");
+    if (rows.empty())
+        print_line(op == "host/rollback" && has_a_fault(session)
+                       ? "nothing changes: the files have a fault, and the host goes on with what "
+                         "it ran by before them"
+                       : "nothing changes");
     print_table(rows);
     if (!global.quiet)
         say("the running host runs by configuration " +
@@ -138,12 +145,12 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
     choice.on(apply, [](const auto& global) { return config_move_verb(global, "host/apply"); });
     auto& rollback = add_verb(
         config, "rollback", "Have the host that runs go back to what it ran by before",
-        "  patchbay config rollback\nNo file is changed: it goes on so until one of them is, or "
-        "`patchbay config apply`. Again: to what was\nbefore that. What files forbid by now, and "
-        "what is not approved any more, stays so. `call`, `tools` and\n`serve` go by the files "
-        "until "
-        "then, not by this host. Exit code 6: there is nothing to go back to;\n7: the enterprise "
-        "config is broken; 5: no host runs.");
+        "  patchbay config rollback\nNo file is changed: the host goes on so until one of them is, "
+        "or `patchbay config apply`; `call`, `tools`\nand `serve` go by the files until then, "
+        "without this host. Again: to what was before that. Where the\nfiles have a fault, the "
+        "first one is back to what runs still. What files forbid by now, and what is not\napproved "
+        "any more, stays so. Exit code 6: there is nothing to go back to; 7: the enterprise config "
+        "is\nbroken; 5: no host runs.");
     choice.on(rollback,
               [](const auto& global) { return config_move_verb(global, "host/rollback"); });
 }

@@ -122,9 +122,17 @@ private:
             if (!draining_) drain();
         } else {
             tell_service_manager("RELOADING=1\nMONOTONIC_USEC=" + microseconds_now());
+            if (!draining_) find_socket();
             reload_.read_again();
             tell_service_manager("READY=1");
         }
+    }
+
+    void find_socket() {
+        if (!seat_.was_lost()) return;
+        const auto found = guests_.listen_anew();
+        tell(found ? "the socket was gone, and is there again: " + seat_.path()
+                   : "warning: the socket is gone: " + found.error().message);
     }
 
     void tell(const std::string& line) const {
@@ -192,7 +200,12 @@ int run_verb(const GlobalOptions& global, bool detach) {
         detached = std::move(*side);
     }
     // Before the configuration is read: of two that start at once one goes on.
-    auto seat = point.take(environment.working_directory, std::move(handed_over));
+    auto seat = point.take(environment.working_directory, std::move(handed_over),
+                           [&](const Holder& before) {
+                               if (!global.quiet)
+                                   say("waiting for the host (pid " + std::to_string(before.pid) +
+                                       "), which is ending");
+                           });
     if (!seat) {
         report(seat.error(), global);
         return kFailure;

@@ -452,6 +452,70 @@ TEST_F(Asked, AServerIsStoppedStartedAndRestartedAsItRuns) {
     EXPECT_THAT(nobody.err, HasSubstr("`patchbay run` starts one"));
 }
 
+constexpr const char* kOfTheHost[][3] = {
+    {"mcp", "stop", "x"}, {"config", "apply", ""}, {"config", "rollback", ""}, {"events", "", ""}};
+Words words_of(const char* const (&said)[3]) {
+    Words words;
+    for (const char* each : said)
+        if (*each) words.emplace_back(each);
+    return words;
+}
+
+TEST_F(Asked, WhyARunningHostIsNotAskedIsSaidByWhatNeedsOne) {
+    home.add_example("x");
+    RunningHost host(home);
+    const auto said = [&](const std::string& why) {
+        for (const auto& each : kOfTheHost) {
+            const auto done = home.run(words_of(each));
+            EXPECT_EQ(done.exit_code, 5) << each[0];
+            EXPECT_THAT(done.err, AllOf(HasSubstr(why), Not(HasSubstr("no host runs")))) << each[0];
+        }
+    };
+    home.environment["PATCHBAY_ALONE"] = "1";
+    said("no running host is asked: PATCHBAY_ALONE is set; leave that away");
+    home.environment.erase("PATCHBAY_ALONE");
+    EXPECT_THAT(home.run({"--alone", "mcp", "stop", "x"}).err, HasSubstr("asked: --alone; leave"));
+    EXPECT_EQ(home.run({"--log-level", "debug", "mcp", "stop", "x"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
+    fs::remove(host.socket());
+    said("is not at its socket " + host.socket());
+    host.program().signal(SIGHUP);
+    EXPECT_TRUE(host.program().wait_until([&] {
+        return host.program().err().find("is there again") != std::string::npos;
+    })) << host.program().err();
+    EXPECT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
+    host.program().signal(SIGSTOP);
+    const auto stopped = home.run({"mcp", "stop", "x"});
+    EXPECT_EQ(stopped.exit_code, 5);
+    EXPECT_THAT(stopped.err, AllOf(HasSubstr("does not answer within 5"), HasSubstr("`kill ")));
+    host.program().signal(SIGCONT);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, WhoRunsAHostWhileAnotherIsEndingWaitsForThat) {
+    const auto input = home.add_recorded("x");
+    RunningHost host(home);
+    Program call(home.patchbay({"call", "mcp__x__sleep", "ms=3600000"}));
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << call.err();
+    host.program().signal(SIGTERM);
+    std::string told;
+    for (int tries = 0; tries < 100 && told.find("is ending") == std::string::npos; ++tries)
+        told = home.run({"config", "apply"}).err;
+    EXPECT_THAT(told, HasSubstr("is ending; `patchbay run` waits"));
+    Program next(home.patchbay({"run"}));
+    EXPECT_TRUE(next.wait_until([&] {
+        return next.err().find("which is ending") != std::string::npos;
+    })) << next.err();
+    host.program().signal(SIGTERM);
+    EXPECT_EQ(host.program().finish().exit_code, 0);
+    EXPECT_TRUE(next.wait_until([&] {
+        return next.err().find("patchbay runs: pid") != std::string::npos;
+    })) << next.err();
+    next.signal(SIGTERM);
+    EXPECT_EQ(next.finish().exit_code, 0);
+    call.finish();
+}
+
 TEST_F(Asked, AListThatSomeServersAreSlowForIsShownMeanwhile) {
     home.add_example("quick");
     home.add("slow", {{"command", "/bin/sh"}, {"args", {"-c", "cat >/dev/null"}}});
@@ -459,7 +523,7 @@ TEST_F(Asked, AListThatSomeServersAreSlowForIsShownMeanwhile) {
     Program tools(home.patchbay({"tools"}));
     EXPECT_TRUE(tools.wait_for_out("mcp__quick__echo"));
     EXPECT_TRUE(tools.wait_until([&] {
-        return tools.err().find("waiting for slow ...") != std::string::npos;
+        return tools.err().find("waiting for slow") != std::string::npos;
     })) << tools.err();
     tools.signal(SIGINT);
     EXPECT_EQ(tools.finish().exit_code, 130);

@@ -252,6 +252,23 @@ TEST_F(ReloadedCheckout, WhoGoesBackDoesNotGetBackWhatIsRevokedOrDenied) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_F(ReloadedCheckout, WhoGoesBackFromAFaultDoesNotGetBackWhatIsRevoked) {
+    RunningHost host(home);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    home.write(".patchbay/config.toml", "junk");
+    ASSERT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
+    EXPECT_EQ(home.run({"trust", "--revoke", "p"}).exit_code, 0);
+    ASSERT_TRUE(says(host, "configuration: stop p")) << host.program().err();
+    const auto back = home.run({"config", "rollback"});
+    EXPECT_EQ(back.exit_code, 0) << back.err;
+    EXPECT_THAT(back.out, HasSubstr("nothing changes: the files have a fault"));
+    EXPECT_THAT(called(guest, "1", "p"), HasSubstr("\"ok\":false"));
+    EXPECT_THAT(called(guest, "2", "x"), HasSubstr("\"ok\":true"));
+    EXPECT_EQ(home.run({"config", "rollback"}).exit_code, 6);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 // It stands there for less than the host waits for files to settle.
 TEST_F(ReloadedCheckout, ADenyThatNobodyHasReadYetCountsForWhoGoesBack) {
     RunningHost host(home);
@@ -268,6 +285,56 @@ TEST_F(ReloadedCheckout, ADenyThatNobodyHasReadYetCountsForWhoGoesBack) {
     EXPECT_NE(guest.line_with("\"id\":3,"), "");
     EXPECT_TRUE(says(host, "configuration: start z")) << host.program().err();
     EXPECT_THAT(called(guest, "4", "x"), HasSubstr("\"denied\""));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, FromAFaultSomebodyGoesBackToWhatRunsStillAndWhatItForbidsCountsOn) {
+    RunningHost host(home);
+    home.add_example("y");
+    ASSERT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    int number = 0;
+    const auto is_denied = [&] {
+        const auto id = "{\"id\":" + std::to_string(++number) + ",";
+        guest.send(id +
+                   "\"op\":\"tools/call\",\"name\":\"mcp__x__add\",\"arguments\":{\"a\":1,\"b\":2}}"
+                   "\n");
+        return guest.line_with(id.substr(1)).find("\"denied\"") != std::string::npos;
+    };
+    home.write(
+        home.user_config() / "config.toml",
+        "[permissions]\ndeny = [\"mcp__x__add\"]\n[gateway]\nfoo = 1\n[servers.z]\ncommand = "
+        "\"true\"\nurl = 7\n");
+    ASSERT_TRUE(says(host, "the configuration is not changed: ")) << host.program().err();
+    EXPECT_TRUE(is_denied());
+    const auto back = home.run({"config", "rollback"});
+    EXPECT_EQ(back.exit_code, 0) << back.err;
+    EXPECT_THAT(back.out, HasSubstr("nothing changes: the files have a fault"));
+    EXPECT_GT(pid("y"), 0);
+    EXPECT_TRUE(is_denied());
+    const auto behind = home.run({"config", "rollback"});
+    EXPECT_THAT(behind.out, AllOf(HasSubstr("stop"), HasSubstr("y"), Not(HasSubstr("widened"))));
+    EXPECT_TRUE(is_denied()) << "the file says it still";
+    EXPECT_EQ(home.run({"config", "rollback"}).exit_code, 6);
+    std::filesystem::remove(home.user_config() / "config.toml");
+    ASSERT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    EXPECT_TRUE(host.program().wait_until([&] { return !is_denied(); }));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, OfAServerThatWasRolledBackItIsSaidWhereItIs) {
+    RunningHost host(home);
+    home.add_example("y");
+    ASSERT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    ASSERT_EQ(home.run({"config", "rollback"}).exit_code, 0);
+    for (const char* verb : {"status", "start", "stop"}) {
+        const auto done = home.run({"mcp", verb, "y"});
+        EXPECT_EQ(done.exit_code, 6) << verb;
+        EXPECT_THAT(done.err, AllOf(HasSubstr("server \"y\" is in the files, but the running host"),
+                                    HasSubstr("patchbay config apply")))
+            << verb;
+    }
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
