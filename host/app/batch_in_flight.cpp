@@ -60,7 +60,8 @@ BatchInFlight::EventHandler BatchInFlight::tell_event(const std::string& id) {
     return {
         lifetime_.guard([this, id](std::string_view object) { output_.kept_event(id, object); }),
         lifetime_.guard([this, id](std::string_view object) { output_.event(id, object); }),
-        lifetime_.guard([this, id](std::uint64_t count) { output_.lost_events(id, count); })};
+        lifetime_.guard([this, id](std::uint64_t count) { output_.lost_events(id, count); }),
+        lifetime_.guard([this, id](std::uint64_t last) { output_.events_anew(id, last); })};
 }
 
 // Later, for it may be called while lines are taken, which what follows does too.

@@ -52,11 +52,12 @@ public:
     connection::ReplyHandler relay(const std::string& id);
     connection::ProgressHandler tell_progress(const std::string& id);
     // Events of the host, each an object: those that were asked for and count as part of the answer, those that
-    // come unasked, and how many were lost before.
+    // come unasked, how many were lost before, and that their numbers began anew: the last is less than was asked behind.
     struct EventHandler {
         std::function<void(std::string_view object)> kept;
         std::function<void(std::string_view object)> event;
         std::function<void(std::uint64_t count)> lost;
+        std::function<void(std::uint64_t last)> anew;
     };
     EventHandler tell_event(const std::string& id);
     bool any_lacking() const { return lacking_; }

@@ -79,4 +79,8 @@ void BatchOutput::lost_events(const std::string& id, std::uint64_t count) {
     lines_.put("{\"event\":\"dropped\",\"id\":" + id + ",\"count\":" + std::to_string(count) + "}");
 }
 
+void BatchOutput::events_anew(const std::string& id, std::uint64_t last) {
+    lines_.put("{\"event\":\"anew\",\"id\":" + id + ",\"last\":" + std::to_string(last) + "}");
+}
+
 }  // namespace patchbay::app

@@ -42,6 +42,8 @@ public:
     // One that was there when it was asked for: no more is read until it is.
     void kept_event(const std::string& id, std::string_view object);
     void lost_events(const std::string& id, std::uint64_t count);
+    // Their numbers are of another host than those that were asked behind.
+    void events_anew(const std::string& id, std::uint64_t last);
     // Objects that are none of these. Once the last one is written, `relieved` is told.
     void line(std::string text) { lines_.put(std::move(text)); }
     void last_line(std::string text) {

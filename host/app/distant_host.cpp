@@ -162,8 +162,16 @@ Error DistantHost::gone(ErrorCode code) const {
                       "; with --alone a command needs none"};
 }
 
+// Who repeats it alone does it twice.
+Error DistantHost::gone_with_it() const {
+    return {ErrorCode::Unavailable, "the running host (pid " + std::to_string(welcome().pid) +
+                                        ") " + (line_->gone() ? "has gone" : "does not answer") +
+                                        "; the request may have been carried out"};
+}
+
 void DistantHost::end_all() {
-    for (const auto& [id, pending] : std::exchange(pending_, {})) pending.answered(gone());
+    for (const auto& [id, pending] : std::exchange(pending_, {}))
+        pending.answered(pending.may_be_done ? gone_with_it() : gone());
 }
 
 void DistantHost::connect(const std::vector<std::string>& servers, std::function<void()> settled) {
@@ -247,6 +255,7 @@ router::CallId DistantHost::call(router::Call call, connection::ReplyHandler han
                    (call.on_progress ? ",\"progress\":true" : "");
     if (!call.arguments.empty()) members += ",\"arguments\":" + call.arguments;
     const auto id = send("host/call", members, std::move(handler), std::move(call.on_progress));
+    pending_[id].may_be_done = true;
     if (call.timeout.count() > 0)
         limit(id, std::max<std::chrono::milliseconds>(call.timeout - spent, {}) + kGrace,
               gone(ErrorCode::Timeout));

@@ -61,6 +61,7 @@ private:
         connection::ReplyHandler answered;
         connection::ProgressHandler on_progress;
         std::unique_ptr<core::Timer> limit = {};  // of this side
+        bool may_be_done = false;                 // a server has it, or had
     };
 
     // `members`: raw, what the op takes.
@@ -77,6 +78,7 @@ private:
     void look_later();
     void end_all();
     Error gone(ErrorCode code = ErrorCode::Unavailable) const;
+    Error gone_with_it() const;
 
     const service::Servers& servers_;
     core::Loop& loop_;

@@ -16,7 +16,8 @@ struct EventStream {
     std::string server;  // of which alone; empty: of all, and of none
     BatchInFlight::EventHandler handler;
 
-    // `after`: those behind that number, of which the first may be gone.
+    // `after`: those behind that number, of which the first may be gone. One that is not told yet is of another host,
+    // and all are told.
     void tell_kept(const events::EventLog& log, std::optional<std::int64_t> after) const;
     void tell(const events::Event& event) const;
 

@@ -203,8 +203,11 @@ std::string GuestOperations::unknown(const BatchLine& line) const {
 std::string GuestOperations::tools(const BatchLine& line) const {
     const auto wait = core::flag_in(&line.members, "cut_short") == true ? service::Wait::CutShort
                                                                         : service::Wait::ToTheEnd;
-    return json::serialize(
-        tools_text(service::tools_listed(servers_, caller_, servers_in(line), wait)));
+    auto list = service::tools_listed(servers_, caller_, servers_in(line), wait);
+    // Of one that is stopped only this host knows.
+    for (const auto& id : servers_in(line))
+        if (!servers_.has(id)) list.errors.push_back({id, servers_.no_such_server(id)});
+    return json::serialize(tools_text(list));
 }
 
 std::string GuestOperations::rules(const BatchLine& line) const {

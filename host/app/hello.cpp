@@ -126,6 +126,7 @@ std::string to_line(const Welcome& welcome) {
                       {"fits", welcome.fits},
                       {"configuration", welcome.configuration}};
     if (!welcome.kept.empty()) said["kept"] = core::log::masked(welcome.kept);
+    if (!welcome.next_start.empty()) said["next_start"] = welcome.next_start;
     if (!welcome.looks_because.empty()) said["looks_because"] = welcome.looks_because;
     return json::serialize(json::object{{kMember, std::move(said)}});
 }
@@ -173,6 +174,7 @@ Result<Welcome> parse_welcome(std::string_view line) {
     if (const auto number = core::integer_in(&*said, "configuration"); number && *number > 0)
         welcome.configuration = static_cast<std::uint64_t>(*number);
     welcome.looks_because = text_of(*said, "looks_because");
+    welcome.next_start = text_of(*said, "next_start");
     return welcome;
 }
 

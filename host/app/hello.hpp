@@ -50,6 +50,8 @@ struct Welcome {
     bool fits = true;       // it runs by that configuration
     // It was given that configuration, and keeps the one before for this reason; empty: it was not.
     std::string kept = {};
+    std::string next_start =
+        {};  // keys that have another value since than the host has read at its start
     std::uint64_t configuration = 1;  // the number of what it runs by
     std::string looks_because =
         {};  // why it looks at its files from time to time; empty: it need not

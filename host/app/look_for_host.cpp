@@ -59,10 +59,10 @@ std::string name_of(const Welcome& host) {
     return "the running host (pid " + std::to_string(host.pid) + ", since " + host.since + ")";
 }
 
-// What it runs by now, for who asks for the state.
-void say_how_it_runs(const Session& session, const Welcome& host) {
+// For who asks for the state; by what it runs where that is not what the files say, or is asked for.
+void say_how_it_runs(const Session& session, const Welcome& host, bool by_what) {
     if (session.global().quiet) return;
-    if (host.configuration > 1)
+    if (by_what && host.configuration > 1)
         say("note: " + name_of(host) + " runs by configuration " +
             std::to_string(host.configuration));
     if (!host.looks_because.empty())
@@ -73,14 +73,17 @@ void say_how_it_runs(const Session& session, const Welcome& host) {
 void say_that_it_goes_on(const Session& session, const Welcome& host) {
     const auto& told = session.host().config().diagnostics;
     const bool known = std::any_of(told.begin(), told.end(), [&](const auto& each) {
-        return config::to_string(each).ends_with(host.kept);
+        return each.severity == config::Severity::Error &&
+               host.kept.find(each.message) != std::string::npos;
     });
     say("warning: " + name_of(host) + " goes on with what it ran by before" +
         (known ? "" : ": " + host.kept));
 }
 
 // Why a host that runs in `folder` by something else does.
-std::string why_another(const Session& session, const std::string& folder) {
+std::string why_another(const Session& session, const Welcome& host, const std::string& folder) {
+    if (!host.next_start.empty())
+        return "has another value of " + host.next_start + ", which counts when it is started anew";
     const bool above = folder != environment_of(session.global()).working_directory;
     if (!above || !minds_the_folder(*session.host().snapshot()))
         return "runs by another configuration";
@@ -113,9 +116,14 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
     }
     if (!host.kept.empty() && fit != Fit::Exactly) {
         if (!session.global().quiet) say_that_it_goes_on(session, host);
-        if (fit == Fit::EvenIfKept) say_how_it_runs(session, host);
+        if (fit == Fit::EvenIfKept) say_how_it_runs(session, host, true);
         return std::move(*line);
     }
+    // Who turns a server of it, or looks at it, may wonder why nothing else does as it does.
+    const bool to_tell = fit == Fit::Any || (fit == Fit::EvenIfKept && !host.next_start.empty());
+    if (!host.fits && to_tell && !session.global().quiet)
+        say("note: " + name_of(host) + " " + why_another(session, host, folder) +
+            ": commands that could do without it do not ask it, and bring up servers of their own");
     if (!host.fits && fit != Fit::Any) {
         // The states that `mcp list` tells are its own.
         if (!host.kept.empty() && !session.global().quiet)
@@ -123,11 +131,11 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
                 " is not asked: it goes on with what it ran by before; `patchbay mcp list` shows "
                 "that");
         else
-            say_more(session,
-                     name_of(host) + " " + why_another(session, folder) + ", and is not asked");
+            say_more(session, name_of(host) + " " + why_another(session, host, folder) +
+                                  ", and is not asked");
         return {};
     }
-    if (fit == Fit::EvenIfKept) say_how_it_runs(session, host);
+    if (fit == Fit::EvenIfKept) say_how_it_runs(session, host, session.global().verbose);
     say_more(session, name_of(host) + " is asked");
     return std::move(*line);
 }

@@ -5,7 +5,7 @@
 #include "core/text.hpp"
 #include "registry/plan.hpp"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 namespace patchbay::app {
@@ -19,10 +19,11 @@ std::string words_of(const config::Diagnostic& error) {
     return words.starts_with(kMark) ? words.substr(kMark.size()) : words;
 }
 
-std::set<std::string> errors_of(const config::Config& config) {
-    std::set<std::string> errors;
+// In the order in which they were found: what follows from another one is behind it.
+std::vector<std::string> errors_of(const config::Config& config) {
+    std::vector<std::string> errors;
     for (const auto& each : config.diagnostics)
-        if (each.severity == config::Severity::Error) errors.insert(words_of(each));
+        if (each.severity == config::Severity::Error) errors.push_back(words_of(each));
     return errors;
 }
 
@@ -129,7 +130,7 @@ std::string Reload::why_not(const registry::Snapshot& read) const {
     if (!read.config.stop.empty()) return read.config.stop;
     const auto before = errors_of(now_->config);
     for (const auto& error : errors_of(read.config))
-        if (!before.contains(error)) return error;
+        if (std::find(before.begin(), before.end(), error) == before.end()) return error;
     return {};
 }
 
@@ -137,7 +138,7 @@ Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& 
                                        std::string_view cause) {
     auto plan = switch_.move_to(read, cause);
     if (!plan) return keep(plan.error().message, digest, cause);
-    before_.push_back({now_, digest_, read_digest_});
+    before_.push_back({now_, digest_, read_digest_, next_start_});
     if (before_.size() > kHistory) before_.erase(before_.begin());
     now_ = read;
     is_stricter_ = false;
@@ -148,8 +149,9 @@ Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& 
     auto once = registry::plan(*begun_, *read).next_start;
     std::erase_if(once, [](const auto& key) { return key.starts_with("log."); });
     digest_ = once.empty() ? digest : "";
+    next_start_ = core::join(once, ", ");
     if (!once.empty())
-        say_("configuration: " + core::join(once, ", ") +
+        say_("configuration: " + next_start_ +
              " counts for a host that is started anew; until then commands bring up their own");
     applied_(plan->start);
     return plan;
@@ -162,7 +164,8 @@ Result<registry::Plan> Reload::rollback() {
         return Error{ErrorCode::NotFound, "there is no configuration to go back to"};
     const auto read = host_.read_snapshot();
     if (read->config.deny_all) return Error{ErrorCode::Denied, read->config.stop};
-    const auto before = is_refused_ ? Before{now_, digest_, read_digest_} : before_.back();
+    const auto before =
+        is_refused_ ? Before{now_, digest_, read_digest_, next_start_} : before_.back();
     const auto target = narrowed(before.snapshot, *read, Removed::IsBack);
     auto plan = switch_.move_to(target, "rollback");
     if (!plan) return plan.error();
@@ -176,6 +179,7 @@ Result<registry::Plan> Reload::rollback() {
     if (kept_digest_.empty()) kept_digest_ = read_digest_;
     digest_ = before.digest;
     read_digest_ = before.read_digest;
+    next_start_ = before.next_start;
     for (const auto& line : registry::lines_of(*plan)) say_("rolled back: " + text_of(line));
     applied_(plan->start);
     return plan;

@@ -45,6 +45,8 @@ public:
     // Whether the host runs by what a command has read, which may be newer than what is known here; empty:
     // by what the files say.
     bool fits(const std::string& digest);
+    // Keys of which it has another value than its files, until it is started anew.
+    const std::string& next_start() const { return next_start_; }
     // Why the host does not run by that; empty: it was never given it.
     std::string kept(const std::string& digest) const {
         return digest.empty() || digest == kept_digest_ ? kept_ : std::string();
@@ -70,12 +72,12 @@ private:
     Snapshot now_;
     std::string digest_;  // of what the host runs by; empty: nobody reads just that any more
     std::string read_digest_;
-    std::string kept_, kept_digest_;
+    std::string kept_, kept_digest_, next_start_;
     bool is_refused_ = false;   // what was read last, and nobody has gone back from it
     bool is_stricter_ = false;  // than now_: for what is forbidden by now
     struct Before {
         Snapshot snapshot;
-        std::string digest, read_digest;
+        std::string digest, read_digest, next_start;
     };
     std::vector<Before> before_;  // the last one at the end
     std::optional<core::Clock::time_point> last_;

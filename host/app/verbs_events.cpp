@@ -83,7 +83,10 @@ private:
         heard_ = true;
         constexpr std::string_view kEvent = "{\"id\":1,\"event\":";
         constexpr std::string_view kDropped = "{\"event\":\"dropped\",\"id\":1,";
-        if (line.starts_with(kEvent)) {
+        constexpr std::string_view kAnew = "{\"event\":\"anew\",\"id\":1,";
+        if (line.starts_with(kAnew)) {
+            out_.put("{\"event\":\"anew\"," + std::string(line.substr(kAnew.size())));
+        } else if (line.starts_with(kEvent)) {
             out_.put("{" + std::string(line.substr(line.find(',') + 1)));
         } else if (line.starts_with(kDropped)) {
             out_.put("{\"event\":\"dropped\"," + std::string(line.substr(kDropped.size())));
@@ -129,9 +132,10 @@ void add_events_verb(CLI::App& app, Choice& choice) {
     auto& events = add_verb(
         app, "events", "What happens in the host that runs: JSON Lines, an event each",
         "  patchbay events                      the last ones, as far as they are kept\n  patchbay "
-        "events --follow --server x\nEvents have numbers without gaps; who does not read fast "
-        "enough misses some, and is told how many\n(`dropped`). With -f Ctrl-C ends it, or the end "
-        "of the host. Exit code 5: no host runs.");
+        "events --follow --server x\nEvents have numbers without gaps, for each host from 1; who "
+        "does not read fast enough misses some, and is\ntold how many (`dropped`). Behind a number "
+        "that this host has not told yet all are, and first `anew`.\nExit code 5: no host runs, or "
+        "it has gone; with --follow 130 for Ctrl-C.");
     events.add_flag("-f,--follow", asked->follow, "Go on, with each as it happens");
     take_server(events, asked->server, "Only events of this server");
     events.add_option("--after", asked->after, "Only those behind the one of this number")

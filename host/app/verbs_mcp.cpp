@@ -46,10 +46,12 @@ constexpr const char* kTurnCodes =
     "or a file\nturns it off; 7 it is not approved; 1 any other failure.";
 constexpr std::size_t kMostLogLines = 1'000'000;  // above what is kept of any server
 
-// A server that was asked for and is not there. Who is disabled or not approved was not asked for.
+// A server that was asked for and is not there, also while a host that stays tries it again. Who is disabled or not
+// approved was not asked for.
 bool is_unavailable(const Status& status) {
     return status.state == State::AuthRequired || status.state == State::Failed ||
-           status.state == State::Error;
+           status.state == State::Error || status.state == State::Reconnecting ||
+           (status.state == State::Connecting && !status.last_error.empty());
 }
 
 const char* colour_of(State state) {
@@ -267,6 +269,7 @@ int list_verb(const GlobalOptions& global) {
 
 enum class Turn { Stop, Start, Restart, Disable, Enable };
 
+constexpr std::string_view kHostWord = "host/";
 const char* op_of(Turn turn) {
     switch (turn) {
         case Turn::Stop:
@@ -287,11 +290,12 @@ bool turns_off(Turn turn) {
     return turn == Turn::Stop || turn == Turn::Disable;
 }
 
-// Of one that is stopped only the host knows that it can be started.
+// Of one that is stopped only the host knows that it can be started, or disabled.
 std::vector<std::string> all_for(Turn turn, const std::vector<Status>& statuses) {
     std::vector<std::string> ids;
     for (const auto& status : statuses)
-        if (turn == Turn::Start || turn == Turn::Enable || status.enabled) ids.push_back(status.id);
+        if (turn == Turn::Start || turn == Turn::Enable || turn == Turn::Disable || status.enabled)
+            ids.push_back(status.id);
     return ids;
 }
 
@@ -331,7 +335,12 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     std::erase_if(statuses, [&](const Status& status) {
         return std::find(turned.begin(), turned.end(), status.id) == turned.end();
     });
-    if (statuses.empty()) return code;
+    if (statuses.empty()) {
+        if (global.json) print_json("[]");
+        if (code == kOk && !global.quiet)
+            say("there is no server to " + std::string(op_of(turn)).substr(kHostWord.size()));
+        return code;
+    }
     // What is wrong in a file beside it is no fault of what was done.
     const int shown = show_statuses(session, std::move(statuses), true, Faults::OfServers);
     return code == kOk ? shown : code;
@@ -398,7 +407,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     auto& status =
         add_verb(mcp, "status", "Connect, and show the state of every server or of one",
                  "  patchbay mcp status\n  patchbay mcp status files\nExit code 5: a server "
-                 "that was asked for (without ID: any) is auth_required, failed or in error.");
+                 "that was asked for (without ID: any) is auth_required, failed, in error or down "
+                 "and\ntried again (reconnecting).");
     status.add_option("ID", words->server, "Only this server, in detail");
     choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",

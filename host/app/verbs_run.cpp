@@ -81,6 +81,7 @@ private:
         welcome.since = since_;
         welcome.fits = reload_.fits(hello.configuration);
         welcome.configuration = session_.host().configuration_number();
+        if (!welcome.fits) welcome.next_start = reload_.next_start();
         welcome.looks_because = reload_.looks_because();
         if (!welcome.fits) welcome.kept = reload_.kept(hello.configuration);
         return welcome;

@@ -250,8 +250,12 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
     const auto& limits = session.host().config().limits;
     std::set<std::string> shown;  // while others were silent
     std::vector<service::Heard> heard;
+    // Nobody who asks for all of them asks for one that is stopped.
+    const bool any = server.empty() && meant == all &&
+                     (!pattern.starts_with("mcp__") || pattern.starts_with("mcp__*"));
+    const auto named_ones = any ? std::vector<std::string>() : servers;
     const auto fitting = [&](service::Wait wait) {
-        auto list = session.asked().tools(servers, wait);
+        auto list = session.asked().tools(named_ones, wait);
         heard = list.heard;
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,

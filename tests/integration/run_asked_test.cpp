@@ -324,7 +324,7 @@ TEST_F(Asked, AHostThatStopsInTheMiddleHoldsNobodyForEver) {
     EXPECT_EQ(with_time.finish().exit_code, 8);
     const auto done = patient.finish();
     EXPECT_EQ(done.exit_code, 5);
-    EXPECT_THAT(done.err, HasSubstr("does not answer; with --alone"));
+    EXPECT_THAT(done.err, HasSubstr("does not answer; the request may have been carried out"));
     host.program().signal(SIGCONT);
     EXPECT_EQ(host.end().exit_code, 0);
 }
@@ -370,8 +370,14 @@ TEST_F(Asked, ADisabledServerIsNotStartedBeforeItIsEnabled) {
     EXPECT_EQ(call.exit_code, 6);
     EXPECT_THAT(call.err, HasSubstr("`patchbay mcp enable x` enables it"));
     EXPECT_EQ(home.run({"mcp", "stop", "--all"}).exit_code, 0);
+    EXPECT_THAT(home.run({"mcp", "stop", "--all"}).err, HasSubstr("there is no server to stop"));
     EXPECT_EQ(home.run({"mcp", "start", "--all"}).exit_code, 0);
     EXPECT_GT(pid_of(home, "y"), 0);
+    EXPECT_EQ(home.run({"mcp", "stop", "y"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "disable", "--all"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "start", "--all"}).exit_code, 0);
+    EXPECT_EQ(pid_of(home, "y"), 0) << "one that was stopped is disabled as well";
+    EXPECT_EQ(home.run({"mcp", "enable", "y"}).exit_code, 0);
     const auto started = home.run({"mcp", "start", "x"});
     EXPECT_EQ(started.exit_code, 6);
     EXPECT_THAT(started.err, HasSubstr("mcp enable x"));
@@ -394,7 +400,8 @@ TEST_F(Asked, AHostThatIsKilledInTheMiddleIsToldOf) {
     host.program().finish();
     const auto done = call.finish();
     EXPECT_EQ(done.exit_code, 5);
-    EXPECT_THAT(done.err, HasSubstr("has gone; with --alone"));
+    EXPECT_THAT(done.err, AllOf(HasSubstr("has gone; the request may have been carried out"),
+                                Not(HasSubstr("--alone"))));
     const auto other = batch.finish();
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.err, HasSubstr("has gone, and what was not answered is lost"));
@@ -426,6 +433,15 @@ TEST_F(Asked, AServerIsStoppedStartedAndRestartedAsItRuns) {
     const auto call = home.run({"call", "mcp__x__echo", "message=hi"});
     EXPECT_EQ(call.exit_code, 6);
     EXPECT_THAT(call.err, HasSubstr("`patchbay mcp start x` starts it"));
+    for (const Words& words : {Words{"tools", "--server", "x"}, Words{"tools", "mcp__x__echo"},
+                               Words{"tools", "mcp__x__*"}}) {
+        const auto tools = home.run(words);
+        EXPECT_EQ(tools.exit_code, 6) << tools.err;
+        EXPECT_THAT(tools.err, HasSubstr("`patchbay mcp start x` starts it"));
+    }
+    const auto all = home.run({"tools"});
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    EXPECT_THAT(all.out, HasSubstr("mcp__y__echo"));
     EXPECT_EQ(home.run({"call", "mcp__y__echo", "message=hi"}).exit_code, 0);
     EXPECT_EQ(home.run({"mcp", "stop", "x"}).exit_code, 0) << "it is";
     const auto started = home.run({"mcp", "start", "x", "--json"});
@@ -514,6 +530,19 @@ TEST_F(Asked, WhoRunsAHostWhileAnotherIsEndingWaitsForThat) {
     next.signal(SIGTERM);
     EXPECT_EQ(next.finish().exit_code, 0);
     call.finish();
+}
+
+TEST_F(Asked, AServerThatDoesNotComeUpIsUnavailableHoweverOftenItIsTried) {
+    home.add("exits", {{"command", "/bin/sh"}, {"args", {"-c", "exit 7"}}});
+    home.add_example("x");
+    RunningHost host(home);
+    for (int times = 0; times < 3; ++times) {
+        EXPECT_EQ(home.run({"mcp", "status", "exits"}).exit_code, 5);
+        EXPECT_EQ(home.run({"mcp", "status"}).exit_code, 5);
+        EXPECT_EQ(home.run({"mcp", "start", "exits"}).exit_code, 5);
+    }
+    EXPECT_EQ(home.run({"mcp", "status", "x"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
 }
 
 TEST_F(Asked, AListThatSomeServersAreSlowForIsShownMeanwhile) {

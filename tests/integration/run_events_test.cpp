@@ -97,6 +97,25 @@ TEST_F(Events, ACallIsToldOfWithoutWhatItSays) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_F(Events, BehindANumberOfAnEarlierHostAllAreToldAndThatTheyBeganAnew) {
+    home.add_example("x");
+    RunningHost host(home);
+    const auto all = told_with("mcp_startup_complete");
+    ASSERT_FALSE(all.empty());
+    const auto last = all.back().at("number").as_int64();
+    EXPECT_TRUE(told({"--after", std::to_string(last)}).empty());
+    const auto anew = Lines(home.run({"events", "--after", std::to_string(last + 1000)}).out).all;
+    ASSERT_GT(anew.size(), 1u);
+    EXPECT_TRUE(is_a("anew", anew.front()));
+    EXPECT_EQ(anew[1].at("number"), 1);
+    Program follower(home.patchbay({"events", "--follow", "--after", std::to_string(last + 1000)}));
+    EXPECT_TRUE(follower.wait_for_out("\"number\":1,")) << follower.out();
+    EXPECT_THAT(follower.out(), ::testing::StartsWith("{\"event\":\"anew\","));
+    follower.signal(SIGINT);
+    EXPECT_EQ(follower.finish().exit_code, 130);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Events, WhoFollowsHearsOfAChangeUntilTheHostEnds) {
     home.add_example("x");
     RunningHost host(home);

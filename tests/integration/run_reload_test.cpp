@@ -134,7 +134,13 @@ TEST_F(Reloaded, WhatIsReadOnceMakesCommandsBringUpTheirOwn) {
     ASSERT_THAT(call("x").err, HasSubstr(" is asked"));
     home.write(home.user_config() / "config.toml", "[health]\nmisses = 9\n");
     EXPECT_TRUE(says(host, "counts for a host that is started anew")) << host.program().err();
-    EXPECT_THAT(call("x").err, HasSubstr("runs by another configuration"));
+    EXPECT_THAT(call("x").err, HasSubstr("has another value of health.misses, which counts when"));
+    for (const Words& words : {Words{"mcp", "stop", "x"}, Words{"config", "apply"},
+                               Words{"mcp", "status"}, Words{"mcp", "start", "x"}})
+        EXPECT_THAT(home.run(words).err,
+                    AllOf(HasSubstr("has another value of health.misses"),
+                          HasSubstr("do not ask it, and bring up servers of their own")))
+            << words[1];
     fs::remove(home.user_config() / "config.toml");
     EXPECT_TRUE(host.program().wait_until(
         [&] { return call("x").err.find(" is asked") != std::string::npos; }));
@@ -196,6 +202,8 @@ TEST_F(Reloaded, SomebodyGoesBackAndForthAgain) {
     EXPECT_TRUE(is_a("configuration_move", json::parse(forth.out)));
     EXPECT_EQ(json::parse(forth.out).at("configuration"), 4);
     EXPECT_THAT(call("y").err, HasSubstr(" is asked"));
+    EXPECT_EQ(home.run({"mcp", "status"}).err, "") << "it is what the files say";
+    EXPECT_THAT(home.run({"-v", "mcp", "list"}).err, HasSubstr("runs by configuration 4"));
     EXPECT_EQ(pid("x"), before);
     home.write(file(), "{");
     EXPECT_EQ(home.run({"config", "apply"}).exit_code, 4);
@@ -320,6 +328,18 @@ TEST_F(Reloaded, FromAFaultSomebodyGoesBackToWhatRunsStillAndWhatItForbidsCounts
     std::filesystem::remove(home.user_config() / "config.toml");
     ASSERT_TRUE(says(host, "configuration: start y")) << host.program().err();
     EXPECT_TRUE(host.program().wait_until([&] { return !is_denied(); }));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, OfAFaultItsCauseIsToldAndNotWhatFollowsFromIt) {
+    RunningHost host(home);
+    home.write(home.user_config() / "config.toml", "[rules]\ndeny = [\"x\"]\n");
+    EXPECT_TRUE(says(host, "is not changed: user config ")) << host.program().err();
+    EXPECT_TRUE(says(host, "unknown table or key \"rules\"")) << host.program().err();
+    const auto apply = home.run({"config", "apply"});
+    EXPECT_EQ(apply.exit_code, 4);
+    EXPECT_THAT(apply.err, HasSubstr("error: user config "));
+    EXPECT_THAT(apply.err, HasSubstr("unknown table or key \"rules\""));
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
