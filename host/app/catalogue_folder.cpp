@@ -169,22 +169,20 @@ void CatalogueFolder::write(const std::string& name, std::string text, catalogue
 }
 
 void CatalogueFolder::touch(const std::string& name, catalogue::Time listed) {
-    worker_.run(
-        [path = path_, name, listed](const std::stop_token&) -> Result<void> {
-            const auto folder =
-                core::open_private_directory(path, core::Others::MayNothing, core::Make::No);
-            if (folder && folder->get() >= 0) set_time(folder->get(), name, listed);
-            return {};
-        },
-        [](const Result<void>&) {});
+    change([name, listed](int folder) { set_time(folder, name, listed); });
 }
 
 void CatalogueFolder::remove(const std::string& name) {
+    change([name](int folder) { ::unlinkat(folder, name.c_str(), 0); });
+}
+
+// Of a folder that is there: without one there is nothing to change.
+void CatalogueFolder::change(std::function<void(int folder)> how) {
     worker_.run(
-        [path = path_, name](const std::stop_token&) -> Result<void> {
+        [path = path_, how = std::move(how)](const std::stop_token&) -> Result<void> {
             const auto folder =
                 core::open_private_directory(path, core::Others::MayNothing, core::Make::No);
-            if (folder && folder->get() >= 0) ::unlinkat(folder->get(), name.c_str(), 0);
+            if (folder && folder->get() >= 0) how(folder->get());
             return {};
         },
         [](const Result<void>&) {});

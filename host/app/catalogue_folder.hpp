@@ -19,6 +19,7 @@
 #include "core/worker.hpp"
 #include "registry/server_spec.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -56,6 +57,7 @@ private:
     void write(const std::string& name, std::string text, catalogue::Time listed);
     void touch(const std::string& name, catalogue::Time listed);
     void remove(const std::string& name);
+    void change(std::function<void(int folder)> how);
 
     catalogue::Catalogue& catalogue_;
     const std::string path_;

@@ -37,6 +37,14 @@ Number number_in(const json::object& object, const char* key) {
     return static_cast<Number>(core::integer_in(&object, key).value_or(0));
 }
 
+std::vector<std::int64_t> numbers_in(const json::object& object, const char* key) {
+    std::vector<std::int64_t> numbers;
+    if (const auto* list = core::array_in(&object, key))
+        for (const auto& each : *list)
+            if (each.is_int64()) numbers.push_back(each.get_int64());
+    return numbers;
+}
+
 std::vector<std::string> texts_in(const json::object& object, const char* key) {
     std::vector<std::string> texts;
     if (const auto* list = core::array_in(&object, key))
@@ -209,7 +217,8 @@ json::object status_text(const Status& status) {
                     {"sent", cost.sent_bytes},
                     {"received", cost.received_bytes},
                     {"cpu", cost.cpu.count()},
-                    {"memory", cost.peak_memory_bytes}};
+                    {"memory", cost.peak_memory_bytes},
+                    {"running", json::array(cost.running.begin(), cost.running.end())}};
     if (status.last_connected) text["last_connected"] = seconds_of(*status.last_connected);
     if (status.tools) text["tools"] = *status.tools;
     auto& drifts = text["drifts"].emplace_array();
@@ -254,10 +263,10 @@ Result<Status> parse_status(const json::value& text) {
                            text_in(*starting, "last_said")};
     if (const auto* exit = core::object_in(told, "last_exit")) status.last_exit = exit_in(*exit);
     if (const auto* cost = core::object_in(told, "cost"))
-        status.cost = {number_in<std::uint64_t>(*cost, "calls"),
-                       number_in<std::uint64_t>(*cost, "sent"),
-                       number_in<std::uint64_t>(*cost, "received"), milliseconds_in(*cost, "cpu"),
-                       number_in<std::uint64_t>(*cost, "memory")};
+        status.cost = {
+            number_in<std::uint64_t>(*cost, "calls"),    number_in<std::uint64_t>(*cost, "sent"),
+            number_in<std::uint64_t>(*cost, "received"), milliseconds_in(*cost, "cpu"),
+            number_in<std::uint64_t>(*cost, "memory"),   numbers_in(*cost, "running")};
     if (const auto tools = core::integer_in(told, "tools"))
         status.tools = static_cast<std::size_t>(*tools);
     if (const auto* drifts = core::array_in(told, "drifts"))

@@ -134,7 +134,8 @@ void print_detail(const Session& session, const Status& status) {
     if (status.last_exit)
         row("last exit", connection::to_string(*status.last_exit) + " at " +
                              service::time_of(status.last_exit->at));
-    if (status.cost != connection::Cost()) row("cost", text_of(status.cost));
+    if (const auto cost = connection::cost_by_now(status.cost); cost != connection::Cost())
+        row("cost", text_of(cost));
     if (status.last_connected) row("last connected", service::time_of(*status.last_connected));
     row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));

@@ -4,9 +4,12 @@
 #include "connection/connection_impl.hpp"
 #include "connection/time_limits.hpp"
 #include "core/log.hpp"
+#include "core/process_usage.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace patchbay::connection {
 
@@ -51,6 +54,15 @@ std::string to_string(const Exit& exit) {
     if (!exit.signal) return "ended" + limit;
     const auto name = signal_name(*exit.signal);
     return "killed by " + (name.empty() ? "signal " + std::to_string(*exit.signal) : name) + limit;
+}
+
+Cost cost_by_now(Cost cost) {
+    for (const auto pid : std::exchange(cost.running, {})) {
+        const auto used = core::usage_of_tree(pid);
+        cost.cpu += used.cpu;
+        cost.peak_memory_bytes = std::max(cost.peak_memory_bytes, used.peak_memory_bytes);
+    }
+    return cost;
 }
 
 std::string to_string(const Starting& starting) {

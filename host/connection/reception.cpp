@@ -1,9 +1,7 @@
 #include "connection/reception.hpp"
 
-#include "core/process_usage.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 namespace patchbay::connection {
@@ -42,12 +40,7 @@ void Reception::count(Status& status) const {
     status.late_answers = inbound_.late_answers();
     status.last_exit = parts_.link.bill.last_exit;
     status.cost = parts_.link.bill.cost;
-    if (const auto pid = process()) {
-        const auto used = core::usage_of_tree(*pid);
-        status.cost.cpu += used.cpu;
-        status.cost.peak_memory_bytes =
-            std::max(status.cost.peak_memory_bytes, used.peak_memory_bytes);
-    }
+    if (const auto pid = process()) status.cost.running.push_back(*pid);
 }
 
 std::optional<std::int64_t> Reception::process() const {

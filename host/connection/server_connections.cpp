@@ -38,6 +38,8 @@ void count_in(Status& all, const Status& one) {
     all.cost.received_bytes += one.cost.received_bytes;
     all.cost.cpu += one.cost.cpu;
     all.cost.peak_memory_bytes = std::max(all.cost.peak_memory_bytes, one.cost.peak_memory_bytes);
+    all.cost.running.insert(all.cost.running.end(), one.cost.running.begin(),
+                            one.cost.running.end());
     if (one.last_exit && (!all.last_exit || all.last_exit->at < one.last_exit->at))
         all.last_exit = one.last_exit;
 }

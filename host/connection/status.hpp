@@ -48,9 +48,13 @@ struct Cost {
     std::uint64_t calls = 0;  // of tools, as sent
     std::uint64_t sent_bytes = 0, received_bytes = 0;
     std::chrono::milliseconds cpu{0};
-    std::uint64_t peak_memory_bytes = 0;  // the largest of its programs at any time
+    std::uint64_t peak_memory_bytes = 0;     // the largest of its programs at any time
+    std::vector<std::int64_t> running = {};  // process ids of those that are not in it yet
     bool operator==(const Cost&) const = default;
 };
+// With what those have used that still run. Reads /proc, so it is for who tells a cost, and not for who looks at a
+// state.
+Cost cost_by_now(Cost cost);
 inline constexpr std::uint64_t kMostCpuMs = 1ull << 45;  // of one program: a thousand years
 
 // Of a server that is on its way.

@@ -178,7 +178,8 @@ json::object to_json(const Status& status, Wait wait) {
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
     if (status.starting) object["starting"] = starting_json(*status.starting);
     if (status.last_exit) object["last_exit"] = exit_json(*status.last_exit);
-    if (status.cost != connection::Cost()) object["cost"] = cost_json(status.cost);
+    if (const auto cost = connection::cost_by_now(status.cost); cost != connection::Cost())
+        object["cost"] = cost_json(cost);
     for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
     if (!status.drifts.empty()) {
         auto& drifts = object["drifts"].emplace_array();

@@ -50,7 +50,7 @@ connection::Status full_status() {
                                            std::chrono::milliseconds(60'000), "added 42 packages"};
     status.last_exit =
         connection::Exit{{}, 9, "memory", std::chrono::system_clock::from_time_t(1'795'642'600)};
-    status.cost = {1, 2, 3, std::chrono::milliseconds(4), 5};
+    status.cost = {1, 2, 3, std::chrono::milliseconds(4), 5, {6, 7}};
     status.connections = {{"own", connection::State::Ready, "", {{"pid", "1"}}},
                           {"spare", connection::State::Failed, "why", {}}};
     return status;
