@@ -23,12 +23,12 @@ BatchRelay::BatchRelay(Session& session, int input, HostLine& line)
       output_(session.host().loop(), {nullptr, LineOutput::Unread::Waits, session.signals()},
               [this] { advance(); }),
       last_answers_(session.host().loop()),
-      look_(session.host().loop()) {}
+      silence_(session, line, [this] { fail(); }) {}
 
 int BatchRelay::run() {
     line_.listen([this](std::string_view answer) { take(answer); }, [this] { advance(); });
     input_.begin([this] { advance(); });
-    look_later();
+    silence_.begin();
     session_.wait([this] { return over(); }, [this] { interrupt(); });
     session_.close();
     output_.finish(kLastWords);
@@ -48,30 +48,20 @@ void BatchRelay::advance() {
     input_.pause(line_.crowded());
     line_.pause(output_.crowded());
     if (input_.over() && !std::exchange(sent_all_, true)) line_.end_input();
-    if (line_.gone()) fail("has gone");
+    if (line_.gone()) fail();
 }
 
-void BatchRelay::fail(const std::string& what) {
+void BatchRelay::fail() {
     if (std::exchange(ended_, true)) return;
     failed_ = true;
     sent_all_ = true;
     input_.stop();
-    say("error: the running host (pid " + std::to_string(line_.welcome().pid) + ") " + what +
+    say("error: " + lost_host(line_) +
         ", and what was not answered is lost; with --alone a batch needs none");
 }
 
-// It may just have nothing to say: a call lasts, or nobody has asked anything.
-void BatchRelay::look_later() {
-    look_.start(kLook, [this] {
-        if (ended_) return;
-        if (!std::exchange(heard_, false) && !still_answers(session_, line_))
-            return fail("does not answer");
-        look_later();
-    });
-}
-
 void BatchRelay::take(std::string_view answer) {
-    heard_ = true;
+    silence_.heard();
     if (!answer.starts_with(kLastLine)) return output_.line(std::string(answer));
     ended_ = true;
     const auto told = core::parse_json_object(answer);

@@ -1,5 +1,6 @@
 #include "app/distant_host.hpp"
 
+#include "app/host_silence.hpp"
 #include "core/error_words.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -157,16 +158,12 @@ void DistantHost::tell_progress(std::string_view line, std::uint64_t id) const {
 }
 
 Error DistantHost::gone(ErrorCode code) const {
-    return {code, "the running host (pid " + std::to_string(welcome().pid) + ") " +
-                      (line_->gone() ? "has gone" : "does not answer") +
-                      "; with --alone a command needs none"};
+    return {code, lost_host(*line_) + "; with --alone a command needs none"};
 }
 
 // Who repeats it alone does it twice.
 Error DistantHost::gone_with_it() const {
-    return {ErrorCode::Unavailable, "the running host (pid " + std::to_string(welcome().pid) +
-                                        ") " + (line_->gone() ? "has gone" : "does not answer") +
-                                        "; the request may have been carried out"};
+    return {ErrorCode::Unavailable, lost_host(*line_) + "; the request may have been carried out"};
 }
 
 void DistantHost::end_all() {

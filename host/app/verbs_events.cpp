@@ -1,3 +1,4 @@
+#include "app/host_silence.hpp"
 #include "app/line_output.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
@@ -5,7 +6,6 @@
 #include "app/verb.hpp"
 #include "core/error_words.hpp"
 #include "core/json.hpp"
-#include "core/timer.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -21,7 +21,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-constexpr std::chrono::seconds kLook{5};
 
 struct Asked {
     std::string server, after;
@@ -41,7 +40,7 @@ public:
     int run(const Asked& asked) {
         line_.listen([this](std::string_view line) { take(line); }, [this] { advance(); });
         line_.put(request(asked));
-        look_later();
+        silence_.begin();
         bool interrupted = false;
         session_.wait([&] { return over() || interrupted; }, [&] { interrupted = true; });
         session_.close();
@@ -49,9 +48,7 @@ public:
         if (interrupted) return session_.code_of_end();
         if (failure_) return session_.report_missing(*failure_);
         if (answered_ || out_.lost()) return kOk;
-        return session_.report({ErrorCode::Unavailable,
-                                "the running host (pid " + std::to_string(line_.welcome().pid) +
-                                    ") " + (line_.gone() ? "has gone" : "does not answer")});
+        return session_.report({ErrorCode::Unavailable, lost_host(line_)});
     }
 
 private:
@@ -64,23 +61,14 @@ private:
     }
 
     bool over() const {
-        return ((answered_ || silent_ || line_.gone()) && out_.written()) || out_.lost();
-    }
-    // It may just have nothing to tell.
-    void look_later() {
-        look_.start(kLook, [this] {
-            if (!std::exchange(heard_, false) && !still_answers(session_, line_))
-                silent_ = true;
-            else
-                look_later();
-        });
+        return ((answered_ || silence_.silent() || line_.gone()) && out_.written()) || out_.lost();
     }
     // While nobody reads us the host is not read: it counts what it drops.
     void advance() { line_.pause(out_.crowded()); }
 
     // What the host says of the one request, without its number.
     void take(std::string_view line) {
-        heard_ = true;
+        silence_.heard();
         constexpr std::string_view kEvent = "{\"id\":1,\"event\":";
         constexpr std::string_view kDropped = "{\"event\":\"dropped\",\"id\":1,";
         constexpr std::string_view kAnew = "{\"event\":\"anew\",\"id\":1,";
@@ -104,8 +92,8 @@ private:
     Session& session_;
     HostLine& line_;
     LineOutput out_;
-    core::Timer look_{session_.host().loop()};
-    bool answered_ = false, heard_ = false, silent_ = false;
+    HostSilence silence_{session_, line_, [] {}};
+    bool answered_ = false;
     std::optional<Error> failure_;
 };
 
