@@ -40,7 +40,7 @@ struct family {
     struct limits limits;
     struct tree_usage last; /* as it was when it was looked at last */
     int limited;            /* PATCHBAY_LIMITED_*: why it ends; 0: not for that */
-    int asked;              /* the host has asked for the end */
+    int asked;              /* it has been sent SIGTERM: what it leaves with says no more why */
 };
 
 static void tell(int kind, int value) {
@@ -91,21 +91,20 @@ static int is_over(struct family* family) {
 static int watch_over(struct family* family, int signals) {
     long term_at = NEVER, kill_at = NEVER;
     long look_at = need_looks(&family->limits) ? now_ms() + LOOK_MS : NEVER;
-    int asked = 0;
     for (;;) {
         int status = 0;
         if (reap(family, &status)) return status;
         const long now = now_ms();
+        if (!family->asked && now >= term_at) {
+            ask_to_end(family);
+            family->asked = 1;
+        }
         if (now >= kill_at) return SIGKILL;
         if (now >= look_at) {
             if (is_over(family)) return SIGKILL;
             look_at = now + LOOK_MS;
         }
-        if (!asked && now >= term_at) {
-            ask_to_end(family);
-            asked = 1;
-        }
-        const long next = sooner(asked ? kill_at : term_at, look_at);
+        const long next = sooner(family->asked ? kill_at : term_at, look_at);
         struct pollfd waits[2] = {{PATCHBAY_SUPERVISOR_CONTROL_FD, POLLIN, 0},
                                   {signals, POLLIN, 0}};
         (void)!poll(waits, 2, next == NEVER ? -1 : (int)(next - now)); /* failed: looks again */
@@ -120,7 +119,6 @@ static int watch_over(struct family* family, int signals) {
         const ssize_t got = recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, 0);
         if (got != (ssize_t)sizeof packet) return SIGKILL; /* the host is gone */
         if (packet.kind == PATCHBAY_SUPERVISOR_STOP) {
-            family->asked = 1;
             const long end = now_ms() + packet.value;
             term_at = sooner(term_at, end);
             kill_at = sooner(kill_at, end + packet.value);

@@ -143,6 +143,7 @@ TEST_P(Limited, AProgramThatFailsWithAllItsFilesOpenFailsForThat) {
     ASSERT_TRUE(one.started());
     EXPECT_EQ(one.line(), "8");
     ::poll(nullptr, 0, 1'000);  // it is looked at every 100 ms
+    one.stop(20s);              // a host that has seen the end of its output awaits its own
     one.say("go\n");
     EXPECT_EQ(one.exited(), 3);
     EXPECT_EQ(one.limited, PATCHBAY_LIMITED_FILES);
