@@ -76,10 +76,11 @@ std::set<std::string> variables_of(const registry::Snapshot& snapshot) {
 json::object programs_of(const registry::Snapshot& snapshot,
                          const config::Environment& environment) {
     json::object programs;
+    config::ProgramSearch search(environment);
     for (const auto& spec : snapshot.specs) {
         const auto launch = config::launch_of(spec.config.settings);
         if (!launch) continue;
-        const auto program = config::program_of(*launch, environment);
+        const auto& program = search.look(*launch).program;
         programs[spec.id()] = program ? *program : environment.variable("PATH").value_or("");
     }
     return programs;
@@ -95,13 +96,22 @@ json::object servers_and_rules(const registry::Snapshot& snapshot) {
     return registry::to_json(imprint);
 }
 
+// Of what is not approved nothing is started, so where its command leads to is no matter: a host that stays does not
+// look for it.
+std::string definition_of(const config::Proposal& proposal) {
+    auto definition = proposal.definition;
+    definition.erase("program");
+    return json::serialize(definition);
+}
+
 json::array places(const config::Config& config) {
     json::array told;
     for (const auto& [key, place] : config.origins)
         if (!is_of_the_log(key)) told.emplace_back(key + " " + config::to_string(place));
     for (const auto& each : config.diagnostics) told.emplace_back(config::to_string(each));
     for (const auto& each : config.untrusted)
-        told.emplace_back(each.id + " " + each.digest + (each.approved ? " approved" : ""));
+        told.emplace_back(each.id + " " +
+                          (each.approved ? each.digest + " approved" : definition_of(each)));
     for (const auto& [name, named] : config.names) told.emplace_back(name + " " + named.id);
     for (const auto& each : config.passed_over) told.emplace_back(each);
     for (const auto& each : config.approved) told.emplace_back(each);

@@ -145,17 +145,25 @@ void GuestOperations::turn(const BatchLine& line, BatchInFlight& in_flight) {
 
 void GuestOperations::move(const BatchLine& line, BatchInFlight& in_flight) {
     auto& reload = control_.reload();
-    const auto plan =
-        text_of(line.members, "op") == "host/apply" ? reload.apply() : reload.rollback();
-    if (!plan) return in_flight.fail(line.id, plan.error());
+    auto moved = lifetime_.guard(
+        [this, &in_flight, id = line.id](const auto& plan) { tell_move(plan, id, in_flight); });
+    if (text_of(line.members, "op") == "host/apply")
+        reload.apply(std::move(moved));
+    else
+        moved(reload.rollback());
+}
+
+void GuestOperations::tell_move(const Result<registry::Plan>& plan, const std::string& id,
+                                BatchInFlight& in_flight) const {
+    if (!plan) return in_flight.fail(id, plan.error());
     json::array lines;
     for (const auto& each : registry::lines_of(*plan))
         lines.push_back(
             json::array{json::value(each.what), json::value(each.whom), json::value(each.how)});
     in_flight.succeed(
-        line.id, json::serialize(json::object{{"configuration", control_.configuration_number()},
-                                              {"plan", registry::to_json(*plan)},
-                                              {"lines", std::move(lines)}}));
+        id, json::serialize(json::object{{"configuration", control_.configuration_number()},
+                                         {"plan", registry::to_json(*plan)},
+                                         {"lines", std::move(lines)}}));
 }
 
 // Of one that has failed, or that must not come back, it is asked for as plainly as by a restart.

@@ -63,6 +63,8 @@ private:
     void list_things(const BatchLine& line, BatchInFlight& in_flight);
     void turn(const BatchLine& line, BatchInFlight& in_flight);
     void move(const BatchLine& line, BatchInFlight& in_flight);
+    void tell_move(const Result<registry::Plan>& plan, const std::string& id,
+                   BatchInFlight& in_flight) const;
     void set_sandbox_state(const BatchLine& line, BatchInFlight& in_flight);
     Result<void> start_server(const std::string& server);
     Result<void> restart(const std::string& server);

@@ -103,7 +103,7 @@ struct Host::Impl final : connection::ServerEvents {
           trust(options.state_directory),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
-        complete(loaded, trust);
+        complete(loaded, trust, PluginApprovals::Shown::Yes);
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
@@ -153,10 +153,11 @@ struct Host::Impl final : connection::ServerEvents {
 
     // Which plugins there are is known only after the first reading: what they bring, and what was
     // approved with them.
-    void complete(config::Loaded& read, const service::TrustFile& approvals) const {
+    void complete(config::Loaded& read, const service::TrustFile& approvals,
+                  PluginApprovals::Shown shown) const {
         const auto fragments = servers_of_plugins(plugins);
         const bool whole = fragments.empty() && read.config.untrusted.empty();
-        const PluginApprovals judge(approvals, plugins);
+        const PluginApprovals judge(approvals, plugins, shown);
         if (!whole) read = config::load(options.environment, fragments, &judge);
         if (!read.project.empty()) {
             auto ids = approvals.ids(read.project);
@@ -343,7 +344,8 @@ std::shared_ptr<const registry::Snapshot> Host::snapshot() {
 std::shared_ptr<const registry::Snapshot> Host::read_snapshot() const {
     auto read = config::load(impl_->options.environment);
     // A record of its own: what was approved since this host started counts.
-    impl_->complete(read, service::TrustFile(impl_->options.state_directory));
+    impl_->complete(read, service::TrustFile(impl_->options.state_directory),
+                    PluginApprovals::Shown::No);
     impl_->check(read.config);
     return registry::snapshot_of(std::move(read.config));
 }

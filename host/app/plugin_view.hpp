@@ -23,10 +23,14 @@ boost::json::value schema_of(const plugin::Catalogue& plugins, const std::string
 
 class PluginApprovals final : public config::Approvals {
 public:
-    PluginApprovals(const service::TrustFile& trust, const plugin::Catalogue& plugins)
-        : trust_(trust), plugins_(plugins) {}
+    enum class Shown { Yes, No };  // to a person, what waits for an approval
+    PluginApprovals(const service::TrustFile& trust, const plugin::Catalogue& plugins, Shown shown)
+        : trust_(trust), plugins_(plugins), shown_(shown) {}
     bool approved(const config::Proposal& proposal) const override {
         return trust_.approved(proposal);
+    }
+    bool looks_for_program(const config::Proposal& proposal) const override {
+        return shown_ == Shown::Yes || trust_.knows(proposal);
     }
     std::string plugin_of(const std::string& transport) const override;
     std::string plugin_of_auth(const std::string& method) const override;
@@ -36,6 +40,7 @@ private:
 
     const service::TrustFile& trust_;
     const plugin::Catalogue& plugins_;
+    const Shown shown_;
 };
 
 // Transports, sign-ins and the ids of plugins that `config` names; what waits for an approval is

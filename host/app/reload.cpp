@@ -60,6 +60,7 @@ Reload::Reload(Host& host, ServerSwitch& server_switch, config::Environment envi
       now_(begun_),
       digest_(configuration_digest(*begun_, environment_)),
       read_digest_(digest_),
+      pause_(host.loop()),
       watch_(host.loop(), [this] { read_again(); }) {
     watch_.watch(paths_of(host));
 }
@@ -68,14 +69,35 @@ bool Reload::fits(const std::string& digest) {
     if (digest.empty()) return kept_.empty();  // who names none means the files of now
     if (digest == digest_) return true;
     if (digest == read_digest_ || digest == kept_digest_) return false;  // nothing new
-    const auto now = host_.loop().now();
-    if (last_ && now - *last_ < kPause) return false;
-    last_ = now;
-    read_again();
+    if (pauses()) return false;
+    read_now();
     return digest == digest_;
 }
 
-Result<registry::Plan> Reload::apply(std::string_view cause) {
+void Reload::read_again() {
+    if (pause_.running()) return;
+    const auto rest = rested_at_ - core::Clock::now();
+    if (rest <= rest.zero()) return read_now();
+    pause_.start(rest, [this] { read_now(); });
+}
+
+void Reload::apply(Applied applied) {
+    waiting_.push_back(std::move(applied));
+    read_again();
+}
+
+// For all who wait, at once: reading holds the loop, and the next one is kept off for as long as that is worth.
+void Reload::read_now() {
+    pause_.stop();
+    const auto waiting = std::exchange(waiting_, {});
+    const auto begun = core::Clock::now();
+    const auto done = read(waiting.empty() ? "files" : "apply");
+    const auto ended = core::Clock::now();
+    rested_at_ = ended + std::max<core::Clock::duration>(kPause, kPauses * (ended - begun));
+    for (const auto& applied : waiting) applied(done);
+}
+
+Result<registry::Plan> Reload::read(std::string_view cause) {
     const auto read = host_.read_snapshot();
     auto digest = configuration_digest(*read, environment_);
     const bool asked = cause == "apply";

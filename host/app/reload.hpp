@@ -7,12 +7,14 @@
 // Threads: [loop]. Reading files is done here: it takes milliseconds, and nothing may be judged meanwhile by
 //          half of it.
 // Errors:  told on stderr, and in kept().
-// Limits:  for commands that have read another one, once within kPause. kHistory can be gone back to.
+// Limits:  once within kPause, or within kPauses times what reading took, whoever wants it: of ten parts of the loop's
+//          time two are spent reading at most. kHistory can be gone back to.
 #pragma once
 
 #include "app/host.hpp"
 #include "app/path_watch.hpp"
 #include "app/server_switch.hpp"
+#include "core/timer.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -28,6 +30,8 @@ namespace patchbay::app {
 class Reload {
 public:
     static constexpr std::chrono::milliseconds kPause{200};
+    static constexpr int kPauses = 4;
+    using Applied = std::function<void(const Result<registry::Plan>& applied)>;
     static constexpr std::size_t kHistory = 10;
 
     // `say`: a line for whoever watches the host. `applied`: which servers are new.
@@ -35,9 +39,10 @@ public:
            std::function<void(const std::string& line)> say,
            std::function<void(const std::vector<std::string>& servers)> applied);
 
-    void read_again() { static_cast<void>(apply("files")); }
-    // What the files say now; where that has a fault, Invalid, and what was in force stays.
-    Result<registry::Plan> apply(std::string_view cause = "apply");
+    // Once the pause is over, which it is most of the time.
+    void read_again();
+    // What the files say then; where that has a fault, Invalid, and what was in force stays.
+    void apply(Applied applied);
     // To what was in force before, until a file changes or apply() is asked for. NotFound: there is none. From files
     // that have a fault it is back to what runs still: once more is behind that. What they forbid beside it counts on.
     Result<registry::Plan> rollback();
@@ -55,6 +60,9 @@ public:
 private:
     using Snapshot = std::shared_ptr<const registry::Snapshot>;
 
+    bool pauses() const { return core::Clock::now() < rested_at_; }
+    void read_now();
+    Result<registry::Plan> read(std::string_view cause);
     std::string why_not(const registry::Snapshot& read) const;
     Result<registry::Plan> move_to(const Snapshot& read, const std::string& digest,
                                    std::string_view cause);
@@ -80,7 +88,9 @@ private:
         std::string digest, read_digest, next_start;
     };
     std::vector<Before> before_;  // the last one at the end
-    std::optional<core::Clock::time_point> last_;
+    core::Clock::time_point rested_at_{};
+    std::vector<Applied> waiting_;
+    core::Timer pause_;
     PathWatch watch_;
 };
 

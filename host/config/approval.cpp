@@ -32,7 +32,7 @@ class Withholder {
 public:
     Withholder(std::vector<Fragment>& fragments, const Approvals* approvals,
                const Environment& environment)
-        : fragments_(fragments), approvals_(approvals), environment_(environment) {}
+        : fragments_(fragments), approvals_(approvals), search_(environment) {}
 
     void run() {
         find_auth_in_force();
@@ -221,10 +221,10 @@ private:
     // Says to whoever is asked about `proposal` what cannot be started, and what is not known yet.
     std::optional<std::string> look_for_program(const std::optional<Launch>& launch,
                                                 Proposal& proposal) const {
-        if (!launch) return std::nullopt;
-        auto program = program_of(*launch, environment_);
+        if (!launch || !approvals_ || !approvals_->looks_for_program(proposal)) return std::nullopt;
+        const auto& [program, fault] = search_.look(*launch);
         proposal.unbound = !program;
-        if (const auto fault = fault_of_program(*launch, environment_); !fault.empty())
+        if (!fault.empty())
             proposal.faults.push_back(
                 {Severity::Error, proposal.place,
                  (proposal.is_table() ? proposal.id : "server \"" + proposal.id + "\"") + ": " +
@@ -275,7 +275,7 @@ private:
 
     std::vector<Fragment>& fragments_;
     const Approvals* approvals_;
-    const Environment& environment_;
+    mutable ProgramSearch search_;
     std::map<std::string, Table> auth_;
     std::map<std::pair<Strength, std::string>, Place> judged_;  // tables of the checkout, by name
     std::map<std::string, std::vector<std::pair<const Node*, Scope>>> adjusting_;  // by server

@@ -70,6 +70,18 @@ std::optional<Launch> launch_of(const Node& body, std::string folder, bool expan
     return launch;
 }
 
+std::optional<std::string> program_at(const std::optional<Result<std::string>>& found) {
+    if (!found) return std::nullopt;
+    return *found ? core::behind_links(**found) : std::string();
+}
+
+std::string fault_at(const std::optional<Result<std::string>>& found, const Launch& launch) {
+    if (!found) return {};
+    if (!*found) return found->error().message;
+    const auto trouble = core::trouble_with_program(**found);
+    return trouble.empty() ? std::string() : "command \"" + launch.command + "\": " + trouble;
+}
+
 }  // namespace
 
 std::optional<Launch> launch_of_server(const Node& body, std::string folder) {
@@ -94,17 +106,21 @@ std::optional<Launch> launch_of(const boost::json::object& settings) {
 }
 
 std::optional<std::string> program_of(const Launch& launch, const Environment& environment) {
-    const auto found = found_by(launch, environment);
-    if (!found) return std::nullopt;
-    return *found ? core::behind_links(**found) : std::string();
+    return program_at(found_by(launch, environment));
 }
 
 std::string fault_of_program(const Launch& launch, const Environment& environment) {
-    const auto found = found_by(launch, environment);
-    if (!found) return {};
-    if (!*found) return found->error().message;
-    const auto trouble = core::trouble_with_program(**found);
-    return trouble.empty() ? std::string() : "command \"" + launch.command + "\": " + trouble;
+    return fault_at(found_by(launch, environment), launch);
+}
+
+const ProgramSearch::Found& ProgramSearch::look(const Launch& launch) {
+    const auto [at, is_new] = found_.try_emplace(
+        Key{launch.command, launch.path, launch.cwd, launch.folder, launch.expands});
+    if (is_new) {
+        const auto found = found_by(launch, environment_);
+        at->second = {program_at(found), fault_at(found, launch)};
+    }
+    return at->second;
 }
 
 void check_programs(Config& config, const Environment& environment) {

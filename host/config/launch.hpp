@@ -6,8 +6,10 @@
 #include "config/load.hpp"
 #include "config/node.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace patchbay::config {
 
@@ -32,6 +34,22 @@ std::optional<std::string> program_of(const Launch& launch, const Environment& e
 
 // Why it cannot be started; empty: it can, or a `${...}` decides.
 std::string fault_of_program(const Launch& launch, const Environment& environment);
+
+// What one reading looks for: each command once, however many servers have it. Borrows `environment`.
+class ProgramSearch {
+public:
+    struct Found {
+        std::optional<std::string> program;  // as program_of() has it
+        std::string fault;                   // as fault_of_program() has it
+    };
+    explicit ProgramSearch(const Environment& environment) : environment_(environment) {}
+    const Found& look(const Launch& launch);
+
+private:
+    using Key = std::tuple<std::string, std::optional<std::string>, std::string, std::string, bool>;
+    const Environment& environment_;
+    std::map<Key, Found> found_;
+};
 
 // A warning for each enabled server whose program or `cwd` is not here, unless a `${...}` decides. For
 // whoever asks what would not work: a start says it by itself, and a file may be meant for another

@@ -56,6 +56,9 @@ class Approvals {
 public:
     virtual ~Approvals() = default;
     virtual bool approved(const Proposal& proposal) const = 0;
+    // Whether where its command leads to matters: one that nobody is shown and nobody has ever approved needs no
+    // search of PATH.
+    virtual bool looks_for_program(const Proposal&) const { return true; }
     // The id of the plugin that provides a transport, empty when there is none: it is part of what
     // is approved.
     virtual std::string plugin_of(const std::string& transport) const = 0;

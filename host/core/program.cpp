@@ -31,9 +31,11 @@ Result<std::string> find_on_path(const std::string& name, std::string_view path,
         ++folders;
         const auto seen =
             candidate.front() == '/' || cwd.empty() ? candidate : cwd + "/" + candidate;
+        // Of most folders that is all that is asked: a file of a checkout may name thousands.
+        if (::access(seen.c_str(), F_OK) != 0) continue;
         const auto trouble = trouble_with_program(seen);
         if (trouble.empty()) return candidate;
-        if (::access(seen.c_str(), F_OK) == 0) unusable += "; " + seen + " " + trouble;
+        unusable += "; " + seen + " " + trouble;
     }
     return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in the " +
                                           std::to_string(folders) +

@@ -35,6 +35,8 @@ public:
     explicit TrustFile(std::string directory) : directory_(std::move(directory)) {}
 
     bool approved(const config::Proposal& proposal) const;
+    // Whether one of that id was ever approved in its project.
+    bool knows(const config::Proposal& proposal) const { return approval_of(proposal); }
     // Ids that were approved in that project, whatever has become of them.
     std::vector<std::string> ids(const std::string& project) const;
     // What of it is not as it was approved, by keys like "args" and "env.KEY"; empty: nobody knows.

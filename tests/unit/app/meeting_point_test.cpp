@@ -157,6 +157,26 @@ TEST(ConfigurationDigest, IsAnotherOneWhereAServerWouldBe) {
                   configuration_digest(naming, environment({{"TOKEN", "b"}})));
 }
 
+TEST(ConfigurationDigest, IsNoMatterOfWhereACommandLeadsThatNobodyApproved) {
+    auto looked = snapshot({{"command", "git"}});
+    config::Proposal proposal;
+    proposal.id = "p";
+    proposal.digest = "1";
+    proposal.definition = {{"server", {{"command", "a"}}}, {"program", "/bin/a"}};
+    looked.config.untrusted.push_back(proposal);
+    auto not_looked = looked, other = looked, approved = looked;
+    not_looked.config.untrusted[0].digest = "2";
+    not_looked.config.untrusted[0].definition.erase("program");
+    EXPECT_EQ(configuration_digest(looked, environment()),
+              configuration_digest(not_looked, environment()));
+    other.config.untrusted[0].definition["server"] = "b";
+    EXPECT_NE(configuration_digest(looked, environment()),
+              configuration_digest(other, environment()));
+    approved.config.untrusted[0].approved = true;
+    EXPECT_NE(configuration_digest(looked, environment()),
+              configuration_digest(approved, environment()));
+}
+
 TEST(ConfigurationDigest, IsNoMatterOfHowMuchIsLogged) {
     auto loud = snapshot({{"command", "git"}});
     const auto quiet = loud;

@@ -227,5 +227,30 @@ TEST_F(Approval, ItSaysWhyTheCommandCannotBeStarted) {
     }
 }
 
+struct NothingIsKnown final : Approvals {
+    bool approved(const Proposal&) const override { return false; }
+    bool looks_for_program(const Proposal&) const override { return false; }
+    std::string plugin_of(const std::string&) const override { return {}; }
+    std::string plugin_of_auth(const std::string&) const override { return {}; }
+};
+
+TEST_F(Approval, AProgramIsLookedForOnceAndOnlyWhereThatMatters) {
+    std::string text;
+    for (int i = 0; i < 50; ++i) text += "[servers.s" + std::to_string(i) + "]\ncommand = 'run'\n";
+    project(text);
+    int searches = 0;
+    world.environment.variable = [&, before = world.environment.variable](const std::string& name) {
+        if (name == "PATH") ++searches;
+        return before(name);
+    };
+    EXPECT_EQ(waiting().size(), 50u);
+    EXPECT_EQ(searches, 1);
+    searches = 0;
+    const NothingIsKnown nothing;
+    EXPECT_EQ(load(world.environment, {}, &nothing).config.untrusted.size(), 50u);
+    EXPECT_EQ(load(world.environment).config.untrusted.size(), 50u);
+    EXPECT_EQ(searches, 0);
+}
+
 }  // namespace
 }  // namespace patchbay::config
