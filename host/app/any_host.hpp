@@ -42,9 +42,9 @@ public:
     // Has them asked, connected first; `settled` when each has listed its tools or has failed.
     virtual void ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
                                std::function<void()> settled) = 0;
-    // What these servers have listed by now, all when empty; good until it is asked again.
-    virtual service::ToolList tools(const std::vector<std::string>& servers,
-                                    service::Wait wait) = 0;
+    // What these servers have listed by now, all when empty; good until it is asked again. `ask`: as they were asked.
+    virtual service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait,
+                                    service::Ask ask) = 0;
     virtual void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                            std::function<void(Result<router::ListedTool>)> found) = 0;
     virtual router::CallId call(router::Call call, connection::ReplyHandler handler) = 0;

@@ -63,6 +63,10 @@ std::string quoted_list(const std::vector<std::string>& texts) {
     return json::serialize(json::array(texts.begin(), texts.end()));
 }
 
+std::string truth(bool value) {
+    return value ? "true" : "false";
+}
+
 std::string milliseconds(const char* key, std::chrono::milliseconds time) {
     if (time.count() <= 0) return {};
     return ",\"" + std::string(key) + "\":" + std::to_string(time.count());
@@ -193,8 +197,7 @@ void DistantHost::ask_for_tools(const std::vector<std::string>& servers, service
                                 std::function<void()> settled) {
     asked_for_.insert(servers.begin(), servers.end());
     send("host/ask",
-         ",\"servers\":" + quoted_list(servers) +
-             ",\"anew\":" + (ask == service::Ask::Anew ? "true" : "false"),
+         ",\"servers\":" + quoted_list(servers) + ",\"anew\":" + truth(ask == service::Ask::Anew),
          [settled = std::move(settled)](const Result<connection::Reply>&) { settled(); });
 }
 
@@ -217,10 +220,12 @@ std::vector<connection::Status> DistantHost::statuses() {
     return statuses;
 }
 
-service::ToolList DistantHost::tools(const std::vector<std::string>& servers, service::Wait wait) {
+service::ToolList DistantHost::tools(const std::vector<std::string>& servers, service::Wait wait,
+                                     service::Ask how) {
     listed_.clear();
     const auto told = ask("host/tools", ",\"servers\":" + quoted_list(servers) + ",\"cut_short\":" +
-                                            (wait == service::Wait::CutShort ? "true" : "false"));
+                                            truth(wait == service::Wait::CutShort) +
+                                            ",\"anew\":" + truth(how == service::Ask::Anew));
     auto list = told ? parse_tools(*told, listed_) : Result<service::ToolList>(told.error());
     if (list) return std::move(*list);
     service::ToolList none;

@@ -44,7 +44,8 @@ public:
     std::vector<std::string> unknown(const std::vector<std::string>& servers) override;
     void ask_for_tools(const std::vector<std::string>& servers, service::Ask ask,
                        std::function<void()> settled) override;
-    service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait) override;
+    service::ToolList tools(const std::vector<std::string>& servers, service::Wait wait,
+                            service::Ask ask) override;
     void find_tool(const std::string& name, std::chrono::milliseconds timeout,
                    std::function<void(Result<router::ListedTool>)> found) override;
     router::CallId call(router::Call call, connection::ReplyHandler handler) override;

@@ -25,6 +25,11 @@ std::vector<std::string> servers_in(const BatchLine& line) {
     return ids;
 }
 
+service::Ask ask_in(const BatchLine& line) {
+    return core::flag_in(&line.members, "anew") == true ? service::Ask::Anew
+                                                        : service::Ask::IfStale;
+}
+
 // Within what every clock holds, whatever was said.
 std::chrono::milliseconds time_in(const BatchLine& line, const char* key) {
     constexpr std::int64_t kMost = 366ll * 86400 * 1000;
@@ -87,9 +92,8 @@ void GuestOperations::connect(const BatchLine& line, BatchInFlight& in_flight) {
 }
 
 void GuestOperations::ask(const BatchLine& line, BatchInFlight& in_flight) {
-    const auto anew = core::flag_in(&line.members, "anew") == true;
     service::ask_for_tools(
-        servers_, caller_, servers_in(line), anew ? service::Ask::Anew : service::Ask::IfStale,
+        servers_, caller_, servers_in(line), ask_in(line),
         lifetime_.guard([&in_flight, id = line.id] { in_flight.succeed(id, "{}"); }));
 }
 
@@ -211,7 +215,7 @@ std::string GuestOperations::unknown(const BatchLine& line) const {
 std::string GuestOperations::tools(const BatchLine& line) const {
     const auto wait = core::flag_in(&line.members, "cut_short") == true ? service::Wait::CutShort
                                                                         : service::Wait::ToTheEnd;
-    auto list = service::tools_listed(servers_, caller_, servers_in(line), wait);
+    auto list = service::tools_listed(servers_, caller_, servers_in(line), wait, ask_in(line));
     // Of one that is stopped only this host knows.
     for (const auto& id : servers_in(line))
         if (!servers_.has(id)) list.errors.push_back({id, servers_.no_such_server(id)});

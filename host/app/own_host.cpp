@@ -19,8 +19,9 @@ void OwnHost::ask_for_tools(const std::vector<std::string>& servers, service::As
     service::ask_for_tools(servers_, caller_, servers, ask, std::move(settled));
 }
 
-service::ToolList OwnHost::tools(const std::vector<std::string>& servers, service::Wait wait) {
-    return service::tools_listed(servers_, caller_, servers, wait);
+service::ToolList OwnHost::tools(const std::vector<std::string>& servers, service::Wait wait,
+                                 service::Ask ask) {
+    return service::tools_listed(servers_, caller_, servers, wait, ask);
 }
 
 void OwnHost::find_tool(const std::string& name, std::chrono::milliseconds timeout,

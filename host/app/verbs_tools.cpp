@@ -255,7 +255,7 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
                      (!pattern.starts_with("mcp__") || pattern.starts_with("mcp__*"));
     const auto named_ones = any ? std::vector<std::string>() : servers;
     const auto fitting = [&](service::Wait wait) {
-        auto list = session.asked().tools(named_ones, wait);
+        auto list = session.asked().tools(named_ones, wait, ask);
         heard = list.heard;
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,
@@ -298,7 +298,7 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
     // Where each server has answered it is known that there is no such tool.
     if (none && !pattern.empty() && !servers.empty() && listed.errors.empty()) {
         std::vector<std::string> names;
-        for (const auto& tool : session.asked().tools(servers, service::Wait::ToTheEnd).tools)
+        for (const auto& tool : session.asked().tools(servers, service::Wait::ToTheEnd, ask).tools)
             names.push_back(tool.public_name);
         const bool whole = pattern.find_first_of("*?") == std::string::npos;
         const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();

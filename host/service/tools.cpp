@@ -40,10 +40,13 @@ bool has_whole_list(const Servers& known, const std::string& id) {
     return found != listings.end() && found->second->whole;
 }
 
-// Nobody has asked it for that caller yet, and nobody need.
+// Nobody has asked it for that caller yet, and nobody need; or it is not there now, and who asks does well with what
+// it listed last.
 bool is_known_by_its_list(const Servers& known, const connection::Connection* connection,
-                          const std::string& id) {
-    return (!connection || connection->state() == State::Idle) && has_whole_list(known, id);
+                          const std::string& id, Ask ask) {
+    const auto state = connection ? connection->state() : State::Idle;
+    const bool covered = ask == Ask::Anew ? state == State::Idle : state != State::Ready;
+    return covered && has_whole_list(known, id);
 }
 
 // Held for whoever waits for it.
@@ -96,7 +99,7 @@ void append_json(std::string& out, const router::ListedTool& tool) {
 }  // namespace
 
 ToolList tools_listed(const Servers& known, const connection::Caller& caller,
-                      const std::vector<std::string>& servers, Wait wait) {
+                      const std::vector<std::string>& servers, Wait wait, Ask ask) {
     ToolList list;
     for (auto& tool : known.router().tools(caller))
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
@@ -105,15 +108,15 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         const auto* standing = known.router().catalogue().standing(id);
         if (standing) list.heard.push_back({id, *standing});
         const auto answered_before = [&](const connection::Connection* connection) {
-            if (!is_known_by_its_list(known, connection, id)) return false;
+            if (!is_known_by_its_list(known, connection, id, ask)) return false;
+            list.heard.back().standing.recalled = true;
             list.answered = true;
             list.caching = {};
             return true;
         };
         // Nobody is connected to it, so that there is a connection to be had.
-        const bool by_earlier_host = standing && standing->recalled;
-        if (by_earlier_host && answered_before(known.connections().held(id, caller.number())))
-            continue;
+        const bool enough = standing && (standing->recalled || ask == Ask::IfStale);
+        if (enough && answered_before(known.connections().held(id, caller.number()))) continue;
         // The caller's own connection: others may have better ones, or worse.
         const auto leased = known.connections().lease(id, caller);
         if (leased && answered_before(&leased->get())) continue;

@@ -19,7 +19,7 @@
 
 namespace patchbay::service {
 
-// When the server of some of the tools said so, and whether this host has heard it since it started.
+// When the server of some of the tools said so. `recalled` also where it is not there now: what it lists stands for it.
 struct Heard {
     std::string server;
     catalogue::Standing standing;
@@ -34,10 +34,15 @@ struct ToolList {
     protocol::Caching caching = protocol::kKeptByAll;
 };
 
+// How servers were asked: whoever has listed nothing or whose list is stale, or all of them.
+enum class Ask { IfStale, Anew };
+
 // As far as `servers`, all when empty, have listed theirs by now, if only for an earlier host; the errors are those
 // of the caller's own connections, and that a server of which nothing is known is not there. Connects nothing.
+// IfStale: of one that is on its way or has failed its list is enough, and no error. Anew: it was to be asked.
 ToolList tools_listed(const Servers& known, const connection::Caller& caller,
-                      const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd);
+                      const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd,
+                      Ask ask = Ask::Anew);
 
 // Those of `servers` that have to be asked before it is known what they have: nobody has heard their whole list, or
 // it is stale at one that is there.
@@ -45,7 +50,6 @@ std::vector<std::string> with_unknown_tools(const Servers& known, const connecti
                                             const std::vector<std::string>& servers);
 // Has them asked, connected first; `done` follows when each has listed its tools or has failed, never from inside
 // this call. Anew: also those whose list is fresh.
-enum class Ask { IfStale, Anew };
 void ask_for_tools(const Servers& known, const connection::Caller& caller,
                    const std::vector<std::string>& servers, Ask ask, std::function<void()> done);
 

@@ -186,6 +186,34 @@ TEST_F(Catalogue, WhereNothingCanBeKeptNothingIsLostButTime) {
     }
 }
 
+TEST_F(Catalogue, ARunningHostAnswersOfServersThatDoNotComeUp) {
+    home.environment["PATCHBAY_ALONE"] = "";
+    home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000";
+    add("a", {{"restart", "never"}});
+    EXPECT_EQ(home.run({"tools"}).exit_code, 0);
+    home.write("server.sh", "sleep 1000\n");
+    {
+        RunningHost host(home);
+        const auto listed = home.run({"tools", "--json", "-v"});
+        EXPECT_EQ(listed.exit_code, 0) << listed.err;
+        EXPECT_THAT(listed.out, AllOf(HasSubstr("mcp__a__a_tool"), HasSubstr("\"kept\":true")));
+        EXPECT_THAT(listed.err, AllOf(HasSubstr(" is asked"), HasSubstr("not asked now: a (")));
+        EXPECT_EQ(home.run({"tools", "--alone"}).out, home.run({"tools"}).out);
+        EXPECT_THAT(home.run({"mcp", "list"}).out, HasSubstr("connecting"));
+        EXPECT_EQ(host.end().exit_code, 0);
+    }
+    home.write("server.sh", "echo no; exit 3\n");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"mcp", "status", "a"}).exit_code, 5) << "it has failed";
+    const auto listed = home.run({"tools", "--json"});
+    EXPECT_EQ(listed.exit_code, 0) << listed.err;
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("mcp__a__a_tool"), HasSubstr("\"kept\":true")));
+    const auto asked = home.run({"tools", "--refresh"});
+    EXPECT_NE(asked.exit_code, 0) << asked.out;
+    EXPECT_THAT(asked.err, HasSubstr("server \"a\""));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Catalogue, ARunningHostAnswersOfServersThatItHasNotStarted) {
     add("a", {{"lazy", true}});
     home.run({"tools"});

@@ -54,6 +54,38 @@ TEST_F(Tools, OfAServerThatAnEarlierHostKnewNeedNobodyToStart) {
     EXPECT_EQ(connections->held("git", caller.number()), nullptr) << "nor to be leased";
 }
 
+// As beside a host that stays, where a server is on its way for hours, or has failed.
+TEST_F(Tools, OfAServerThatIsNotThereAreThoseThatItListedLastUnlessItIsAsked) {
+    known();
+    catalogue->recall("git", kept_of("log"), {});
+    servers.at("git").refuse_open = true;
+    servers.at("github").refuse_open = true;
+    connect();
+    const auto list = tools_listed(known(), caller, {}, Wait::ToTheEnd, Ask::IfStale);
+    EXPECT_THAT(names(list), ElementsAre("git log"));
+    EXPECT_TRUE(list.answered);
+    ASSERT_EQ(list.heard.size(), 1u);
+    EXPECT_TRUE(list.heard[0].standing.recalled);
+    ASSERT_EQ(list.errors.size(), 1u) << "nobody knows what the other one has";
+    EXPECT_EQ(list.errors[0].server, "github");
+    const auto asked = tools_listed(known(), caller, {}, Wait::ToTheEnd, Ask::Anew);
+    EXPECT_EQ(asked.errors.size(), 2u) << "who asked it hears that it is not there";
+}
+
+TEST_F(Tools, OfAServerThatHasGoneSinceItListedThemAreKept) {
+    connect();
+    servers.at("git").refuse_open = true;
+    servers.at("git").crash("it is gone");
+    const auto gone = [&] {
+        return connections->held("git", caller.number())->state() != connection::State::Ready;
+    };
+    ASSERT_TRUE(loop.run_until(gone, core::Clock::now() + 20s));
+    const auto list = tools_listed(known(), caller, {"git"}, Wait::ToTheEnd, Ask::IfStale);
+    EXPECT_THAT(names(list), ElementsAre("git log", "git odd name"));
+    EXPECT_THAT(list.errors, IsEmpty());
+    EXPECT_TRUE(list.heard.at(0).standing.recalled) << "it is not there now";
+}
+
 TEST_F(Tools, ThatARuleHidesAreHiddenThoughTheyWereListedBefore) {
     specs[0].config.disabled_tools = {"log"};
     known();
