@@ -53,9 +53,13 @@ static void set_limit(int which, int64_t soft, int64_t hard) {
  * runtimes reserve far more of it than they ever use. */
 void apply_limits(const struct limits* limits, int64_t others) {
     if (limits->memory_bytes) set_limit(RLIMIT_DATA, limits->memory_bytes, limits->memory_bytes);
-    if (limits
-            ->cpu_seconds) /* a signal that says why, and a second later one that nobody ignores */
-        set_limit(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1);
+    if (limits->cpu_seconds) {
+        /* For a tree that is not looked at in time: a signal that says why, and a second later one that
+         * nobody ignores. Later than the looks, which count what has run: the kernel counts by ticks
+         * here, which may be a good part more. */
+        const int64_t late = limits->cpu_seconds + limits->cpu_seconds / 4 + 1;
+        set_limit(RLIMIT_CPU, late, late + 1);
+    }
     if (limits->files) set_limit(RLIMIT_NOFILE, limits->files, limits->files);
     if (limits->processes) {
         const int64_t most = others + limits->processes + SPARE_PROCESSES;

@@ -126,7 +126,7 @@ public:
 private:
     static bool readable(int fd) {
         pollfd waits{fd, POLLIN, 0};
-        const int ready = ::poll(&waits, 1, 20'000);
+        const int ready = ::poll(&waits, 1, 60'000);
         EXPECT_EQ(ready, 1) << "nothing came";
         return ready == 1;
     }
