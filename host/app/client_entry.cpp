@@ -43,22 +43,10 @@ Result<core::Descriptor> turn_of(const ClientRecord& record, Trial trial) {
     return record.take_turn();
 }
 
-void remove_folders(const std::vector<std::string>& made) {
-    for (auto folder = made.rbegin(); folder != made.rend(); ++folder) ::rmdir(folder->c_str());
-}
-
 }  // namespace
 
 ClientRecord ClientEntry::record_of(const ClientFile& file) const {
     return {state_directory_, place_.client->id, file.path(), place_.name};
-}
-
-// Errors of a text begin with line and column.
-Error ClientEntry::in_file(const ClientFile& file, Error error) const {
-    const bool placed =
-        !error.message.empty() && error.message[0] >= '0' && error.message[0] <= '9';
-    error.message = file.path() + (placed ? ":" : ": ") + error.message;
-    return error;
 }
 
 std::vector<std::string> ClientEntry::names_in(const json::object& root) const {
@@ -74,7 +62,7 @@ Result<ClientEntry::Now> ClientEntry::look(const ClientRecord& record) const {
     auto file = ClientFile::read(place_.file);
     if (!file) return file.error();
     auto root = edit::read(file->text(), place_.client->format);
-    if (!root) return in_file(*file, root.error());
+    if (!root) return in_file(file->path(), root.error());
     auto change = record.read();
     if (!change) return change.error();
     Now now{std::move(*file), std::move(*root), {}, std::move(*change), false};
@@ -92,7 +80,7 @@ Result<std::vector<std::string>> ClientEntry::present() const {
     if (!file) return file.error();
     if (!file->there()) return Error{ErrorCode::NotFound, place_.file + " is not there"};
     const auto root = edit::read(file->text(), place_.client->format);
-    if (!root) return in_file(*file, root.error());
+    if (!root) return in_file(file->path(), root.error());
     return names_in(*root);
 }
 
@@ -119,11 +107,12 @@ Result<EntryChange> ClientEntry::connect(const json::object& entry, Foreign fore
                          "--name NAME gives ours another name"};
     auto after = edit::set(done.before, place_.client->format, now->path, entry);
     if (!after)
-        return in_file(now->file, {after.error().code,
-                                   after.error().message +
-                                       (after.error().code == ErrorCode::Unsupported
-                                            ? "; --print shows the entry, to be written by hand"
-                                            : "")});
+        return in_file(
+            now->file.path(),
+            {after.error().code,
+             after.error().message + (after.error().code == ErrorCode::Unsupported
+                                          ? "; --print shows the entry, to be written by hand"
+                                          : "")});
     done.state = EntryChange::State::Connected;
     done.after = std::move(*after);
     done.made = !now->file.there();
@@ -203,7 +192,7 @@ Result<EntryChange> ClientEntry::disconnect(Trial trial) const {
         done.after = now->change->before;
     } else {
         auto text = text_without(*now);
-        if (!text) return in_file(now->file, text.error());
+        if (!text) return in_file(now->file.path(), text.error());
         done.after = std::move(*text);
     }
     if (trial == Trial::Yes) return done;

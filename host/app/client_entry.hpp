@@ -57,7 +57,6 @@ private:
     struct Now;  // what is there
     Result<Now> look(const ClientRecord& record) const;
     ClientRecord record_of(const ClientFile& file) const;
-    Error in_file(const ClientFile& file, Error error) const;
     std::vector<std::string> names_in(const boost::json::object& root) const;
     Result<std::string> text_without(const Now& now) const;
     Result<void> write(const Now& now, const ClientRecord& record, const boost::json::object& entry,

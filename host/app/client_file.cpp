@@ -129,4 +129,15 @@ Result<void> ClientFile::remove() const {
     return {};
 }
 
+void remove_folders(const std::vector<std::string>& made) {
+    for (auto folder = made.rbegin(); folder != made.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+Error in_file(const std::string& path, Error error) {
+    const bool has_line =
+        !error.message.empty() && error.message[0] >= '0' && error.message[0] <= '9';
+    error.message = path + (has_line ? ":" : ": ") + error.message;
+    return error;
+}
+
 }  // namespace patchbay::app

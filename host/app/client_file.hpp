@@ -42,4 +42,10 @@ private:
     struct stat about_ {};
 };
 
+// Those that replace() has made, which nobody needs.
+void remove_folders(const std::vector<std::string>& made);
+
+// An error of the text of `path`, which begins with line and column, or of the file itself.
+Error in_file(const std::string& path, Error error);
+
 }  // namespace patchbay::app

@@ -7,6 +7,7 @@
 #include "core/replace_file.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -81,6 +82,28 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
         return kept;
     return core::replace_file(directory_ + "/" + name_ + ".json", json::serialize(record) + "\n",
                               core::Durable::Yes);
+}
+
+std::string ClientRecord::last_file(const std::string& state_directory, const std::string& client) {
+    namespace fs = std::filesystem;
+    const auto directory = state_directory + "/backups";
+    std::string newest, file;
+    fs::file_time_type latest;
+    std::error_code failed;
+    for (const auto& each : fs::directory_iterator(directory, failed)) {
+        const auto name = each.path().filename().string();
+        if (!name.starts_with(client + "-") || !name.ends_with(".json")) continue;
+        const auto written = each.last_write_time(failed);
+        if (failed || (!newest.empty() && written <= latest)) continue;
+        newest = name;
+        latest = written;
+    }
+    if (newest.empty()) return {};
+    const auto text = core::read_private(directory, newest, kOthers, kRecordBytes);
+    const auto record =
+        text && *text ? core::parse_json_object(**text) : Error{ErrorCode::NotFound, {}};
+    if (!record) return {};
+    return std::string(core::text_in(&*record, "file").value_or(""));
 }
 
 // The record first: without it the text says nothing of what is to be taken back.

@@ -1,5 +1,6 @@
-// What `patchbay connect` has changed, so that it can be taken back: below `backups` in the state
-// directory, for each entry of each file a record and the text of the file before.
+// What `patchbay connect` has changed, and what the editing verbs have as the client "patchbay", so that
+// it can be taken back: below `backups` in the state directory, for each entry of each file a record and
+// the text of the file before. The editing verbs name no entry: one record for each file.
 //
 //   KEY.json     {"version":1,"client":"zed","file":"/...","entry":"patchbay","before":"<digest>","after":"<digest>",
 //                 "value":{...},"made":false,"folders":[]}
@@ -39,6 +40,8 @@ public:
     Result<std::optional<ClientChange>> read() const;
     // On disk when it returns; the text before the record, so that no record is without its text.
     Result<void> write(const ClientChange& change) const;
+    // The file of the newest record of this client; empty: there is none that makes sense.
+    static std::string last_file(const std::string& state_directory, const std::string& client);
     void forget() const;  // it is taken back: the text goes too, for it may hold secrets
 
     const std::string& backup() const { return backup_; }

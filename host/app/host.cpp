@@ -327,9 +327,20 @@ std::vector<config::Diagnostic> Host::check() const {
 }
 
 std::vector<config::Diagnostic> Host::check_file(const std::string& file) const {
-    auto checked =
-        config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
-                           servers_of_plugins(impl_->plugins));
+    return check_one(
+        file, config::check_file(file, service::scope_of(file, candidates()),
+                                 impl_->options.environment, servers_of_plugins(impl_->plugins)));
+}
+
+std::vector<config::Diagnostic> Host::check_text(const std::string& file,
+                                                 std::string_view text) const {
+    return check_one(
+        file, config::check_text(text, file, service::scope_of(file, candidates()),
+                                 impl_->options.environment, servers_of_plugins(impl_->plugins)));
+}
+
+std::vector<config::Diagnostic> Host::check_one(const std::string& file,
+                                                config::Config checked) const {
     check_by_plugins(checked, impl_->plugins, impl_->server_auth);
     check_surroundings(checked, impl_->options.environment);
     auto told = service::diagnostics_of(checked);

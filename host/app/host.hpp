@@ -62,6 +62,9 @@ public:
     // plugins of this host, and by the programs that are here. Looks for files.
     std::vector<config::Diagnostic> check() const;
     std::vector<config::Diagnostic> check_file(const std::string& file) const;
+    // The same were `text` in that file.
+    std::vector<config::Diagnostic> check_text(const std::string& file,
+                                               std::string_view text) const;
     // What this host runs by, and what it would run by were it started now.
     std::shared_ptr<const registry::Snapshot> snapshot();
     std::shared_ptr<const registry::Snapshot> read_snapshot() const;
@@ -116,6 +119,9 @@ public:
     bool close(core::Clock::time_point deadline);
 
 private:
+    std::vector<config::Diagnostic> check_one(const std::string& file,
+                                              config::Config checked) const;
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

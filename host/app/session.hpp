@@ -21,6 +21,9 @@ namespace patchbay::app {
 
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
+// The same of a file that is changed: where its text is at fault ("PATH:LINE:..."), that is a fault of
+// configuration, wherever the file is.
+int report_file(const Error& error, const GlobalOptions& global);
 
 class Session {
 public:

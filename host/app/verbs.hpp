@@ -46,6 +46,13 @@ class Choice;
 // Each declares its verbs, with their options and examples, below `app`, and has the choice of them
 // noted. In the order of the help.
 void add_mcp_verbs(CLI::App& app, Choice& choice);
+void add_edit_verbs(CLI::App& mcp, Choice& choice);  // add, add-json, get, remove
+void add_undo_verb(CLI::App& config, Choice& choice);
+// `mcp list` with --scope: what its files say, whether it counts or not.
+int list_of_scope(const GlobalOptions& global, const std::string& scope);
+// `mcp enable` and `disable` with --scope: in that scope's file.
+int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
+                   const std::string& scope, bool on);
 void add_auth_verbs(CLI::App& mcp, Choice& choice);
 void add_tool_verbs(CLI::App& app, Choice& choice);
 void add_thing_verbs(CLI::App& app, Choice& choice);  // resources, prompts, complete

@@ -114,7 +114,7 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
     };
     const auto words = std::make_shared<Words>();
     auto& config =
-        add_verb(app, "config", "Configuration: show, check, paths, plan, apply, rollback",
+        add_verb(app, "config", "Configuration: show, check, paths, plan, apply, rollback, undo",
                  "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
                  "patchbay config paths\n  patchbay config plan");
     config.require_subcommand(1);
@@ -132,6 +132,7 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
                            "  patchbay config paths");
     choice.on(paths, config_paths_verb);
     add_plan_verb(config, choice);
+    add_undo_verb(config, choice);
 }
 
 }  // namespace patchbay::app

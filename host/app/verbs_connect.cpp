@@ -1,6 +1,7 @@
 #include "app/client_entry.hpp"
 #include "app/client_file.hpp"
 #include "app/output.hpp"
+#include "app/scope_file.hpp"
 #include "app/session.hpp"
 #include "app/text_difference.hpp"
 #include "app/verb.hpp"
@@ -13,7 +14,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sys/stat.h>
@@ -55,17 +55,6 @@ const KnownClient* client_named(const std::string& id, Error& error) {
     return nullptr;
 }
 
-// The root of the checkout that we are in, else where we are.
-std::string project_folder(const config::Environment& environment) {
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    for (fs::path at = environment.working_directory; at != at.root_path(); at = at.parent_path()) {
-        if (at == environment.home) break;
-        if (fs::exists(at / ".git", ignored)) return at;
-    }
-    return environment.working_directory;
-}
-
 Result<std::string> file_for(const KnownClient& client, const ConnectOptions& options,
                              const config::Environment& environment) {
     if (!options.file.empty())
@@ -83,20 +72,6 @@ Result<std::string> file_for(const KnownClient& client, const ConnectOptions& op
         return Error{ErrorCode::NotFound,
                      "there is no home folder to look in; name the file with --file"};
     return file;
-}
-
-// A link in a checkout came with it, and may lead to any file of the user.
-Result<void> check_inside(const std::string& file, const std::string& folder) {
-    namespace fs = std::filesystem;
-    const auto read = ClientFile::read(file);
-    if (!read) return {};  // whoever is to write it says why not
-    std::error_code failed;
-    const auto project = fs::weakly_canonical(folder, failed);
-    const auto place = fs::weakly_canonical(fs::path(read->path()).parent_path(), failed);
-    const auto differ = std::mismatch(project.begin(), project.end(), place.begin(), place.end());
-    if (!failed && differ.first == project.end()) return {};
-    return Error{ErrorCode::Denied, file + " leads out of the project, to " + read->path() +
-                                        "; name that file with --file if it is meant"};
 }
 
 void add_secret(std::string_view text, std::vector<std::string>& out) {
@@ -262,14 +237,6 @@ int finish(const KnownClient& client, const ConnectOptions& options, const Entry
     return kOk;
 }
 
-// A file that is broken is a fault of configuration, wherever it is.
-int report_file(const Error& error, const std::string& file, const GlobalOptions& global) {
-    const int code = report(error, global);
-    const bool broken = error.code == ErrorCode::Invalid && error.message.starts_with(file) &&
-                        error.message.size() > file.size() && error.message[file.size()] == ':';
-    return broken ? int(kConfigError) : code;
-}
-
 // One row for each client, whatever its file holds.
 struct ClientRow {
     const KnownClient* client;
@@ -364,8 +331,7 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     const auto trial = options.dry_run ? Trial::Yes : Trial::No;
     if (options.undo) {
         const auto done = place.disconnect(trial);
-        return done ? finish(*client, options, *done, global)
-                    : report_file(done.error(), *file, global);
+        return done ? finish(*client, options, *done, global) : report_file(done.error(), global);
     }
     const auto entry = entry_for(*client, options, environment);
     if (!entry) return report(entry.error(), global);
@@ -375,8 +341,7 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     }
     const auto done =
         place.connect(*entry, options.replace ? Foreign::Replace : Foreign::Keep, trial);
-    return done ? finish(*client, options, *done, global)
-                : report_file(done.error(), *file, global);
+    return done ? finish(*client, options, *done, global) : report_file(done.error(), global);
 }
 
 }  // namespace

@@ -401,7 +401,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     const auto words = std::make_shared<Words>();
     auto& mcp = add_verb(
         app, "mcp",
-        "Servers: status, list, logs, start, stop, restart, enable, disable, login, logout, auth",
+        "Servers: status, list, logs, start, stop, restart, enable, disable, add, add-json, get, "
+        "remove, login, logout, auth",
         "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
         "mcp logs github -n 50");
     mcp.require_subcommand(1);
@@ -414,7 +415,16 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
                           "  patchbay mcp list --json");
-    choice.on(list, list_verb);
+    const auto scope = std::make_shared<std::string>("effective");
+    list.add_option("--scope", *scope,
+                    "What the files of one scope say, whether it counts or not; effective: what "
+                    "counts")
+        ->check(CLI::IsMember(
+            {"effective", "plugin", "user", "project", "local", "session", "enterprise"}))
+        ->capture_default_str();
+    choice.on(list, [scope](const auto& global) {
+        return *scope == "effective" ? list_verb(global) : list_of_scope(global, *scope);
+    });
     auto& logs =
         add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
                  "  patchbay mcp logs files -n 20\n  patchbay mcp logs files -f\nA line `starts` "
@@ -432,6 +442,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     });
     struct Turned {
         std::vector<std::string> servers;
+        std::string scope;  // empty: in the host that runs
         bool all = false;
     };
     const auto add_turn = [&](const char* name, Turn turn, const std::string& what,
@@ -440,8 +451,16 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         auto& verb = add_verb(mcp, name, what, examples + kTurnCodes);
         verb.add_option("ID", turned->servers, "The servers");
         verb.add_flag("--all", turned->all, "All servers that are not off by what a file says");
-        choice.on(verb, [turned, turn](const auto& global) {
-            return turn_verb(global, turn, turned->servers, turned->all);
+        const bool on = turn == Turn::Enable;
+        if (on || turn == Turn::Disable)
+            verb.add_option("--scope", turned->scope,
+                            "In the file of this scope, for good: local, project or user")
+                ->check(CLI::IsMember({"local", "project", "user"}));
+        choice.on(verb, [turned, turn, on](const auto& global) {
+            if (turned->scope.empty()) return turn_verb(global, turn, turned->servers, turned->all);
+            if (turned->all || turned->servers.empty())
+                return report({ErrorCode::Invalid, "--scope needs the ids of the servers"}, global);
+            return switch_in_file(global, turned->servers, turned->scope, on);
         });
     };
     add_turn("stop", Turn::Stop,
@@ -458,11 +477,13 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     add_turn(
         "disable", Turn::Disable,
         "In the host that runs: end a server with its last call; it stays off until it is enabled",
-        "  patchbay mcp disable files\nAs stop, but `mcp start --all` leaves it alone. No file is "
-        "changed: the next host knows nothing of it.");
+        "  patchbay mcp disable files\n  patchbay mcp disable files --scope local\nAs stop, but "
+        "`mcp start --all` leaves it alone. Without --scope no file is changed: the next host "
+        "knows nothing of it.");
     add_turn("enable", Turn::Enable,
              "In the host that runs: let a server be used again, and connect it",
-             "  patchbay mcp enable files");
+             "  patchbay mcp enable files\n  patchbay mcp enable files --scope user");
+    add_edit_verbs(mcp, choice);
     add_auth_verbs(mcp, choice);
 }
 

@@ -124,29 +124,47 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     return loaded;
 }
 
-Config check_file(const std::string& path, Scope scope, const Environment& environment,
-                  const std::vector<PluginFragment>& plugins) {
+namespace {
+
+// With what is weaker or as strong. Ahead of those of its scope, so that what is wrong with a server that
+// they define too is told.
+Config check(Fragment fragment, const Environment& environment,
+             const std::vector<PluginFragment>& plugins) {
     auto sources = discover(environment, plugins);
     auto& fragments = sources.fragments;
+    const auto scope = fragment.source.scope;
     std::error_code none;
-    const auto whole = std::filesystem::weakly_canonical(path, none);
+    const auto whole = std::filesystem::weakly_canonical(fragment.source.file, none);
     std::erase_if(fragments, [&](const auto& each) {
         return each.source.scope > scope ||
                std::filesystem::weakly_canonical(each.source.file, none) == whole;
     });
-    // Ahead of those of its scope, so that what is wrong with a server that they define too is told.
+    if (!sources.closed_by.empty() && scope != Scope::Enterprise)
+        fragment.diagnostics.push_back({Severity::Warning,
+                                        {scope, fragment.source.file, 0, 0},
+                                        "it does not count: " + sources.closed_by,
+                                        {}});
+    fragments.push_back(std::move(fragment));
+    return merge(std::move(fragments));
+}
+
+}  // namespace
+
+Config check_file(const std::string& path, Scope scope, const Environment& environment,
+                  const std::vector<PluginFragment>& plugins) {
     Candidate candidate{scope, path, {}, {}};
-    auto& fragment = fragments.emplace_back(read_source(path, {scope, 1, path}, candidate));
+    auto fragment = read_source(path, {scope, 1, path}, candidate);
     if (candidate.found == Candidate::Found::Absent) {
         fragment.broken = true;
         fragment.diagnostics.push_back({Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
-    if (!sources.closed_by.empty() && scope != Scope::Enterprise)
-        fragment.diagnostics.push_back({Severity::Warning,
-                                        {scope, path, 0, 0},
-                                        "it does not count: " + sources.closed_by,
-                                        {}});
-    return merge(std::move(fragments));
+    return check(std::move(fragment), environment, plugins);
+}
+
+Config check_text(std::string_view text, const std::string& path, Scope scope,
+                  const Environment& environment, const std::vector<PluginFragment>& plugins) {
+    const auto format = format_of(path).value_or(Format::Json);
+    return check(read_fragment(text, format, {scope, 1, path}), environment, plugins);
 }
 
 }  // namespace patchbay::config

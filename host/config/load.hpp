@@ -11,6 +11,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::config {
@@ -75,6 +76,9 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
 // for `config check FILE`. Diagnostics are those of all these files.
 Config check_file(const std::string& path, Scope scope, const Environment& environment,
                   const std::vector<PluginFragment>& plugins = {});
+// The same were `text` in that file.
+Config check_text(std::string_view text, const std::string& path, Scope scope,
+                  const Environment& environment, const std::vector<PluginFragment>& plugins = {});
 
 // Judges settings by a plugin's JSON Schema: one sentence for each thing that is wrong. This room
 // may not include `protocol`, which has the validator; the app joins them. A schema is compiled

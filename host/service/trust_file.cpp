@@ -87,18 +87,23 @@ Result<void> TrustFile::trouble() const {
     return trouble_;
 }
 
-const json::value* TrustFile::approval_of(const config::Proposal& proposal) const {
-    const auto* project = core::object_in(&projects(), proposal.directory);
-    return project ? project->if_contains(proposal.id) : nullptr;
+const json::value* TrustFile::approval_of(const std::string& project, const std::string& id) const {
+    const auto* approvals = core::object_in(&projects(), project);
+    return approvals ? approvals->if_contains(id) : nullptr;
+}
+
+std::string TrustFile::digest_of(const std::string& project, const std::string& id) const {
+    const auto* kept = approval_of(project, id);
+    return kept ? std::string(digest_in(*kept)) : std::string();
 }
 
 bool TrustFile::approved(const config::Proposal& proposal) const {
-    const auto* approval = approval_of(proposal);
+    const auto* approval = approval_of(proposal.directory, proposal.id);
     return approval && !proposal.digest.empty() && digest_in(*approval) == proposal.digest;
 }
 
 std::vector<std::string> TrustFile::changed(const config::Proposal& proposal) const {
-    const auto* approval = approval_of(proposal);
+    const auto* approval = approval_of(proposal.directory, proposal.id);
     const auto* before = approval ? core::object_in(approval->if_object(), "parts") : nullptr;
     if (!before) return {};
     const auto now = parts_of(proposal.definition, std::string(digest_in(*approval)));

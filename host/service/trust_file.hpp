@@ -39,6 +39,8 @@ public:
     bool knows(const config::Proposal& proposal) const { return approval_of(proposal); }
     // Ids that were approved in that project, whatever has become of them.
     std::vector<std::string> ids(const std::string& project) const;
+    // What was approved by that id; empty: nothing.
+    std::string digest_of(const std::string& project, const std::string& id) const;
     // What of it is not as it was approved, by keys like "args" and "env.KEY"; empty: nobody knows.
     std::vector<std::string> changed(const config::Proposal& proposal) const;
     Result<void> trouble() const;  // why none of it counts
@@ -52,7 +54,8 @@ public:
 
 private:
     const boost::json::object& projects() const;
-    const boost::json::value* approval_of(const config::Proposal& proposal) const;  // null: none
+    // Null: none.
+    const boost::json::value* approval_of(const std::string& project, const std::string& id) const;
     template <class Change>
     Result<void> change(const Change& change);
 

@@ -1,0 +1,253 @@
+#include "app/scope_file.hpp"
+
+#include "core/digest.hpp"
+#include "core/shell_word.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <unistd.h>
+
+namespace patchbay::app {
+namespace edit = config::edit;
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using config::Scope;
+
+namespace {
+
+constexpr const char* kOurs = "patchbay";  // among the clients of ClientRecord
+
+// Where servers stand, as config/dialects.hpp reads them.
+const std::vector<edit::Path>& tables() {
+    static const std::vector<edit::Path> all{
+        {"servers"}, {"mcpServers"}, {"mcp_servers"}, {"mcp", "servers"}, {"mcp", "mcpServers"}};
+    return all;
+}
+
+edit::Path usual_table(const std::string& path) {
+    const auto name = fs::path(path).filename().string();
+    if (!name.starts_with(".mcp.")) return {"servers"};
+    return {name == ".mcp.toml" ? "mcp_servers" : "mcpServers"};
+}
+
+edit::Path below(edit::Path table, const std::string& id) {
+    table.push_back(id);
+    return table;
+}
+
+std::string absolute(const std::string& file, const config::Environment& environment) {
+    return file.starts_with('/') ? file : environment.working_directory + "/" + file;
+}
+
+// What a scope's files are called, whether they are there or not.
+struct Places {
+    std::vector<std::string> files;  // in the order in which they are read
+    std::string fresh;               // to be made where none is there
+    std::string folder;              // that they speak for; empty: they come with no checkout
+};
+
+bool is_in(const std::string& path, const std::string& folder) {
+    return path.starts_with(folder == "/" ? folder : folder + "/");
+}
+
+Result<Places> places_of(Scope scope, const config::Environment& environment) {
+    const auto loaded = config::load(environment);
+    if (!loaded.config.closed_by.empty())
+        return Error{ErrorCode::Denied,
+                     "what would be written would not count: " + loaded.config.closed_by};
+    Places places;
+    if (scope == Scope::User) {
+        if (environment.config_home.empty())
+            return Error{ErrorCode::NotFound,
+                         "there is no home folder to write to; set HOME or XDG_CONFIG_HOME"};
+        places.fresh = environment.config_home + "/patchbay/config.toml";
+    } else if (scope == Scope::Local) {
+        if (loaded.project.empty())
+            return Error{ErrorCode::NotFound,
+                         "local files adjust a project's, and no project file is here; write to "
+                         "--scope project, or to --scope user for all projects"};
+        places.folder = loaded.project;
+        places.fresh = places.folder + "/.patchbay.local.toml";
+    } else {
+        places.folder = loaded.project.empty() ? project_folder(environment) : loaded.project;
+        places.fresh = places.folder + "/.patchbay/config.toml";
+    }
+    for (const auto& candidate : loaded.candidates) {
+        const bool here = places.folder.empty() || is_in(candidate.path, places.folder);
+        if (candidate.scope == scope && here) places.files.push_back(candidate.path);
+    }
+    return places;
+}
+
+}  // namespace
+
+std::string project_folder(const config::Environment& environment) {
+    std::error_code ignored;
+    for (fs::path at = environment.working_directory; at != at.root_path(); at = at.parent_path()) {
+        if (at == environment.home) break;
+        if (fs::exists(at / ".git", ignored)) return at;
+    }
+    return environment.working_directory;
+}
+
+Result<void> check_inside(const std::string& file, const std::string& folder) {
+    const auto read = ClientFile::read(file);
+    if (!read) return {};  // whoever is to write it says why not
+    std::error_code failed;
+    const auto project = fs::weakly_canonical(folder, failed);
+    const auto place = fs::weakly_canonical(fs::path(read->path()).parent_path(), failed);
+    const auto differ = std::mismatch(project.begin(), project.end(), place.begin(), place.end());
+    if (!failed && differ.first == project.end()) return {};
+    return Error{ErrorCode::Denied, file + " leads out of the project, to " + read->path() +
+                                        "; name that file with --file if it is meant"};
+}
+
+Result<std::string> ScopeFile::placed(Result<std::string> text) const {
+    if (text) return text;
+    return in_file(path_, text.error());
+}
+
+Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& state_directory) {
+    auto seen = ClientFile::read(path);
+    if (!seen) return seen.error();
+    // One record for each file: the text before its last change.
+    ClientRecord record(state_directory, kOurs, seen->path(), {});
+    ScopeFile opened(path, std::move(*seen), std::move(record));
+    auto turn = opened.record_.take_turn();
+    if (!turn) return turn.error();
+    opened.turn_ = std::move(*turn);
+    auto now = ClientFile::read(path);  // within our turn
+    if (!now) return now.error();
+    opened.file_ = std::move(*now);
+    const auto format = config::format_of(path);
+    if (!format)
+        return Error{ErrorCode::Invalid, path + ": expected a name that ends in .toml, .yaml, "
+                                                ".yml, .json or .jsonc"};
+    opened.format_ = *format;
+    auto root = edit::read(opened.file_.text(), *format);
+    if (!root) return in_file(path, root.error());
+    opened.root_ = std::move(*root);
+    return opened;
+}
+
+void ScopeFile::find_table(const std::string& id) {
+    key_ = below(usual_table(path_), id);
+    const edit::Path* there = nullptr;
+    for (const auto& table : tables()) {
+        const auto* value = edit::find(root_, table);
+        if (!value || (!value->is_object() && !value->is_null())) continue;
+        if (!there) there = &table;
+        if (edit::find(root_, below(table, id))) {
+            there = &table;
+            break;
+        }
+    }
+    if (there) key_ = below(*there, id);
+}
+
+Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const std::string& file,
+                                    const config::Environment& environment,
+                                    const std::string& state_directory) {
+    if (!file.empty()) {
+        auto named = open(absolute(file, environment), state_directory);
+        if (named) named->find_table(id);
+        return named;
+    }
+    const auto places = places_of(scope, environment);
+    if (!places) return places.error();
+    std::string first;
+    for (const auto& path : places->files) {
+        const auto seen = ClientFile::read(path);
+        if (!seen) return seen.error();
+        if (!seen->there()) continue;
+        if (first.empty()) first = path;
+        // The text is looked at again within our turn. One that does not parse may define it, too: then
+        // nobody can say what the scope has.
+        const auto root = edit::read(seen->text(), *config::format_of(path));
+        if (!root)
+            return in_file(path, {root.error().code,
+                                  root.error().message + "; nothing is changed before that is mended"});
+        const bool defines = std::any_of(tables().begin(), tables().end(), [&](const auto& table) {
+            return edit::find(*root, below(table, id)) != nullptr;
+        });
+        if (!defines) continue;
+        first = path;
+        break;
+    }
+    if (first.empty()) first = places->fresh;
+    if (!places->folder.empty())
+        if (auto inside = check_inside(first, places->folder); !inside) return inside.error();
+    auto chosen = open(first, state_directory);
+    if (!chosen) return chosen;
+    chosen->find_table(id);
+    if (scope == Scope::User) chosen->readers_ = ClientFile::Readers::User;
+    return chosen;
+}
+
+bool ScopeFile::of_other_programs() const {
+    return key_.size() > 2 || key_.front() == "mcpServers";
+}
+
+Result<std::string> ScopeFile::with(const json::object& entry) const {
+    return placed(edit::set(file_.text(), format_, key_, entry));
+}
+
+Result<std::string> ScopeFile::with(const std::string& member, const json::value& value) const {
+    return placed(edit::set(file_.text(), format_, below(key_, member), value));
+}
+
+Result<std::string> ScopeFile::without() const {
+    return placed(edit::remove(file_.text(), format_, key_));
+}
+
+Result<ScopeChange> ScopeFile::write(std::string after, json::object note) const {
+    ScopeChange done{path_, file_.text(), std::move(after), !file_.there(), false, {}, note};
+    if (done.before == done.after) return done;
+    ClientChange change{done.before, done.made, {}, core::sha256_hex(done.after), std::move(note)};
+    if (auto kept = record_.write(change); !kept) return kept.error();
+    if (auto written = file_.replace(done.after, readers_, change.folders); !written) {
+        remove_folders(change.folders);
+        record_.forget();
+        return written.error();
+    }
+    done.backup = record_.backup();
+    if (change.folders.empty()) return done;
+    if (auto kept = record_.write(change); !kept) return kept.error();
+    return done;
+}
+
+Result<ScopeChange> ScopeFile::undo(const std::string& file,
+                                    const config::Environment& environment,
+                                    const std::string& state_directory) {
+    auto path = file.empty() ? ClientRecord::last_file(state_directory, kOurs)
+                             : absolute(file, environment);
+    if (path.empty())
+        return Error{ErrorCode::NotFound, "no file was changed by patchbay that could be put back"};
+    auto seen = ClientFile::read(path);
+    if (!seen) return seen.error();
+    const ClientRecord record(state_directory, kOurs, seen->path(), {});
+    const auto turn = record.take_turn();
+    if (!turn) return turn.error();
+    const auto now = ClientFile::read(path);
+    if (!now) return now.error();
+    const auto change = record.read();
+    if (!change) return change.error();
+    if (!*change)
+        return Error{ErrorCode::NotFound,
+                     path + ": patchbay has not changed it, or that was taken back"};
+    const auto& last = **change;
+    if (!now->there() || last.after != core::sha256_hex(now->text()))
+        return Error{ErrorCode::Invalid, path + " was changed since; the text before patchbay "
+                                                "changed it is " +
+                                             record.backup()};
+    ScopeChange done{path, now->text(), last.before, false, last.made, {}, last.value};
+    std::vector<std::string> made;
+    auto back = last.made ? now->remove() : now->replace(last.before, ClientFile::Readers::User, made);
+    if (!back) return back.error();
+    if (last.made) remove_folders(last.folders);
+    record.forget();
+    return done;
+}
+
+}  // namespace patchbay::app

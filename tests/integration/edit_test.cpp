@@ -1,0 +1,239 @@
+// The verbs that change servers in the files of scopes: what they write, what they leave, and what they
+// do not approve.
+#include "integration/home.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class EditVerbs : public ::testing::Test {
+protected:
+    Outcome edit(Words words, std::string input = {}) {
+        words.insert(words.begin(), "mcp");
+        return home.run(std::move(words), std::move(input));
+    }
+    Words example(Words words) const {
+        words.insert(words.end(), {"--", example_server()});
+        return words;
+    }
+    std::string text(const std::string& file) const { return read_file(home.work() / file); }
+    bool works(const std::string& id) {
+        return home.run({"call", "mcp__" + id + "__echo", "message=hi"}).exit_code == 0;
+    }
+    Home home;
+    const std::string project = ".patchbay/config.toml";
+};
+
+TEST_F(EditVerbs, WhatIsAddedIsWrittenToTheProjectAndWorksAtOnce) {
+    const auto added = edit(example({"add", "ex", "--env", "A=b=c"}));
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_EQ(added.err, "added: ex in " + (home.work() / project).string() + ", which is new\n");
+    EXPECT_EQ(text(project), "[servers.ex]\ncommand = \"" + example_server() +
+                                 "\"\nenv = { A = \"b=c\" }\n");
+    EXPECT_TRUE(works("ex"));
+}
+
+TEST_F(EditVerbs, TheFileThatDefinesItIsChangedAndEveryOtherByteOfItStays) {
+    home.write(".mcp.json", "{ // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}, // why\n  "
+                            "}\n}\n");
+    home.write(project, "# ours\n[servers.other]\ncommand = 'y'\n");
+    EXPECT_EQ(edit(example({"add", "a", "--replace"})).exit_code, 0);
+    EXPECT_EQ(edit({"add-json", "b", R"({"url": "http://127.0.0.1:9/mcp"})"}).exit_code, 0);
+    EXPECT_EQ(text(".mcp.json"), "{ // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"" +
+                                     example_server() + "\"\n    }, // why\n  }\n}\n");
+    EXPECT_THAT(text(project), AllOf(HasSubstr("# ours\n[servers.other]\ncommand = 'y'\n"),
+                                     HasSubstr("[servers.b]\nurl = \"http://127.0.0.1:9/mcp\"")));
+}
+
+TEST_F(EditVerbs, AProgramsOwnTableHasItsOwnWords) {
+    home.write("theirs.json", R"({"mcpServers": {}})");
+    const auto added = edit({"add", "a", "--file", "theirs.json", "--transport", "http", "--url",
+                             "http://127.0.0.1:9/"});
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_THAT(added.err, HasSubstr("it does not count here"));
+    EXPECT_EQ(text("theirs.json"),
+              R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/"}}})");
+}
+
+TEST_F(EditVerbs, WhatWouldNotWorkIsNotWritten) {
+    struct Case {
+        Words words;
+        const char* why;
+    };
+    const Case cases[] = {
+        {{"add", "x"}, "nothing says how to reach it: --url URL"},
+        {{"add", "x", "--transport", "pigeon", "--url", "http://127.0.0.1:9/"},
+         "unknown transport \"pigeon\""},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--", "true"}, "a URL or a program, not both"},
+        {{"add", "x", "--command", "true", "--", "true"}, "two programs"},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--arg", "y"}, "--arg is for a program"},
+        {{"add", "x__y", "--", "true"}, "is no id"},
+        {{"add", "x", "--env", "novalue", "--", "true"}, "--env: expected NAME=VALUE"},
+        {{"add", "x", "--env", "A=1", "--env", "A=2", "--", "true"}, "is given twice"},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--header", "=v"}, "--header: expected NAME="},
+        {{"add", "x", "--request-timeout-ms", "0", "--", "true"}, "request_timeout_ms"},
+        {{"add", "x", "--oauth-client-secret", "-", "--", "true"}, "as a line on stdin"},
+        {{"add", "x", "--file", "x.ini", "--", "true"}, "a name that ends in .toml"},
+        {{"add-json", "x", "{\"url\": 3}"}, "url: expected text"},
+        {{"add-json", "x", "{}"}, "the entry is empty"},
+        {{"add-json", "x", "[1]"}, "JSON:1:1"},
+        {{"add-json", "x", "{nope"}, "JSON:1:2"},
+    };
+    for (const auto& each : cases) {
+        SCOPED_TRACE(each.why);
+        const auto refused = edit(each.words);
+        EXPECT_EQ(refused.exit_code, 3) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr(each.why));
+        EXPECT_FALSE(fs::exists(home.work() / project));
+    }
+    EXPECT_EQ(edit({"add", "x", "--scope", "local", "--", "true"}).exit_code, 6);
+}
+
+TEST_F(EditVerbs, AFileThatDoesNotReadIsNotWritten) {
+    home.write(".patchbay/config.yaml", "servers: [\n");
+    const auto refused = edit({"add", "x", "--", "true"});
+    EXPECT_EQ(refused.exit_code, 4);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("config.yaml:"), HasSubstr("before that is mended")));
+    EXPECT_EQ(text(".patchbay/config.yaml"), "servers: [\n");
+    EXPECT_FALSE(fs::exists(home.work() / project));
+}
+
+TEST_F(EditVerbs, AnotherDefinitionOfThatScopeStaysWithoutReplace) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    const auto before = text(project);
+    const auto again = edit({"add", "x", "--", "true"});
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_THAT(again.err, HasSubstr("unchanged: x"));
+    const auto other = edit({"add", "x", "--", "false"});
+    EXPECT_EQ(other.exit_code, 3);
+    EXPECT_THAT(other.err, HasSubstr("--replace"));
+    EXPECT_EQ(text(project), before);
+    EXPECT_EQ(edit({"add", "x", "--scope", "user", "--", "false"}).exit_code, 0);
+}
+
+// ---- approvals
+
+TEST_F(EditVerbs, WhatACheckoutBroughtIsApprovedByNoneOfThem) {
+    const auto theirs = "[servers.ex]\ncommand = \"" + example_server() + "\"\n";
+    home.write(project, theirs);
+    const auto refused = [&] {
+        return home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code == 7;
+    };
+    EXPECT_EQ(edit({"enable", "ex", "--scope", "project"}).exit_code, 0);
+    EXPECT_TRUE(refused());
+    EXPECT_EQ(edit({"disable", "ex", "--scope", "local"}).exit_code, 0);
+    EXPECT_EQ(edit({"enable", "ex", "--scope", "local"}).exit_code, 0);
+    EXPECT_TRUE(refused());
+    // Nor by a way round.
+    EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0);
+    EXPECT_EQ(text(project), theirs);
+    EXPECT_TRUE(refused());
+}
+
+TEST_F(EditVerbs, OneThatWasApprovedStaysSoWhenItIsTurnedOffAndOnAndWhenThatIsTakenBack) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    EXPECT_EQ(edit({"disable", "ex", "--scope", "local"}).exit_code, 0);
+    EXPECT_EQ(text(".patchbay.local.toml"), "[servers.ex]\nenabled = false\n");
+    EXPECT_FALSE(works("ex"));
+    EXPECT_EQ(edit({"enable", "ex", "--scope", "local"}).exit_code, 0);
+    EXPECT_TRUE(works("ex"));
+    EXPECT_EQ(edit({"add", "ex", "--replace", "--", "false"}).exit_code, 0);
+    EXPECT_FALSE(works("ex"));
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_TRUE(works("ex"));
+}
+
+// ---- remove, undo
+
+TEST_F(EditVerbs, WhatIsRemovedSaysWhoStillDefinesIt) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    ASSERT_EQ(edit({"add", "x", "--scope", "user", "--", "false"}).exit_code, 0);
+    const auto removed = edit({"remove", "x"});
+    EXPECT_EQ(removed.exit_code, 0);
+    EXPECT_THAT(removed.err, AllOf(HasSubstr("removed: x from " + (home.work() / project).string()),
+                                   HasSubstr("what counts is user config")));
+    EXPECT_THAT(text(project), Not(HasSubstr("true")));
+    const auto again = edit({"remove", "x"});
+    EXPECT_EQ(again.exit_code, 6);
+    EXPECT_THAT(again.err, HasSubstr("does not define \"x\"; user config "));
+}
+
+TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince) {
+    const auto before = std::string("# nobody touches this\n[servers.a]\ncommand = \"true\"\n");
+    home.write(project, before);
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(text(project), before);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 6);
+
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    home.write(project, before + "# a word\n");
+    const auto refused = home.run({"config", "undo", project});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_THAT(refused.err, HasSubstr("was changed since; the text before patchbay changed it is "));
+    EXPECT_EQ(text(project), before + "# a word\n");
+}
+
+TEST_F(EditVerbs, AFileThatWasMadeGoesWithItsFolder) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    EXPECT_THAT(home.run({"config", "undo"}).err, HasSubstr("removed: "));
+    EXPECT_FALSE(fs::exists(home.work() / ".patchbay"));
+}
+
+TEST_F(EditVerbs, ThoseThatAreAddedAtOnceAreAllThere) {
+    std::vector<std::unique_ptr<Program>> programs;
+    for (int i = 0; i < 8; ++i)
+        programs.push_back(std::make_unique<Program>(
+            home.patchbay({"mcp", "add", "x" + std::to_string(i), "--", "true"})));
+    for (auto& program : programs) EXPECT_EQ(program->finish().exit_code, 0) << program->err();
+    for (int i = 0; i < 8; ++i)
+        EXPECT_THAT(text(project), HasSubstr("[servers.x" + std::to_string(i) + "]"));
+}
+
+// ---- what is shown
+
+TEST_F(EditVerbs, ASecretComesFromStdinAndIsShownToNobody) {
+    const auto added = edit({"add", "x", "--url", "http://127.0.0.1:9/", "--oauth-client-id", "me",
+                             "--oauth-client-secret", "-"},
+                            "s3cr3tOfMine0123456789\n");
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_THAT(added.err, HasSubstr("warning: oauth.client_secret is in clear text"));
+    EXPECT_THAT(text(project), HasSubstr("client_secret = \"s3cr3tOfMine0123456789\""));
+    for (const auto& words : {Words{"get", "x"}, Words{"get", "x", "--json"}})
+        EXPECT_THAT(edit(words).out, AllOf(HasSubstr("client_id"), Not(HasSubstr("s3cr3t"))));
+}
+
+TEST_F(EditVerbs, AScopesListSaysWhichOfItCounts) {
+    ASSERT_EQ(edit({"add", "x", "--scope", "user", "--", "true"}).exit_code, 0);
+    ASSERT_EQ(edit({"add", "x", "--url", "http://127.0.0.1:9/"}).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "x", "--scope", "local"}).exit_code, 0);
+    const auto counts = [&](const char* scope) {
+        const auto list = json::parse(edit({"list", "--scope", scope, "--json"}).out);
+        return std::pair(json::value_to<std::string>(list.at(0).at("transport")),
+                         list.at(0).at("counts").as_bool());
+    };
+    EXPECT_EQ(counts("user"), std::pair(std::string("stdio"), false));
+    EXPECT_EQ(counts("project"), std::pair(std::string("http"), true));
+    EXPECT_EQ(counts("local"), std::pair(std::string(), true));
+    EXPECT_THAT(edit({"list", "--scope", "local"}).out, HasSubstr("adjusts"));
+    const auto got = json::parse(edit({"get", "x", "--json"}).out);
+    EXPECT_EQ(got.at("scope"), "project");
+    EXPECT_EQ(got.at("others").as_array().size(), 2u);
+}
+
+}  // namespace
+}  // namespace patchbay::test
