@@ -122,8 +122,9 @@ Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& st
     opened.file_ = std::move(*now);
     const auto format = config::format_of(path);
     if (!format)
-        return Error{ErrorCode::Invalid, path + ": expected a name that ends in .toml, .yaml, "
-                                                ".yml, .json or .jsonc"};
+        return Error{ErrorCode::Invalid, path +
+                                             ": expected a name that ends in .toml, .yaml, "
+                                             ".yml, .json or .jsonc"};
     opened.format_ = *format;
     auto root = edit::read(opened.file_.text(), *format);
     if (!root) return in_file(path, root.error());
@@ -166,8 +167,9 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
         // nobody can say what the scope has.
         const auto root = edit::read(seen->text(), *config::format_of(path));
         if (!root)
-            return in_file(path, {root.error().code,
-                                  root.error().message + "; nothing is changed before that is mended"});
+            return in_file(path,
+                           {root.error().code,
+                            root.error().message + "; nothing is changed before that is mended"});
         const bool defines = std::any_of(tables().begin(), tables().end(), [&](const auto& table) {
             return edit::find(*root, below(table, id)) != nullptr;
         });
@@ -217,8 +219,7 @@ Result<ScopeChange> ScopeFile::write(std::string after, json::object note) const
     return done;
 }
 
-Result<ScopeChange> ScopeFile::undo(const std::string& file,
-                                    const config::Environment& environment,
+Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory) {
     auto path = file.empty() ? ClientRecord::last_file(state_directory, kOurs)
                              : absolute(file, environment);
@@ -238,12 +239,14 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file,
                      path + ": patchbay has not changed it, or that was taken back"};
     const auto& last = **change;
     if (!now->there() || last.after != core::sha256_hex(now->text()))
-        return Error{ErrorCode::Invalid, path + " was changed since; the text before patchbay "
-                                                "changed it is " +
+        return Error{ErrorCode::Invalid, path +
+                                             " was changed since; the text before patchbay "
+                                             "changed it is " +
                                              record.backup()};
     ScopeChange done{path, now->text(), last.before, false, last.made, {}, last.value};
     std::vector<std::string> made;
-    auto back = last.made ? now->remove() : now->replace(last.before, ClientFile::Readers::User, made);
+    auto back =
+        last.made ? now->remove() : now->replace(last.before, ClientFile::Readers::User, made);
     if (!back) return back.error();
     if (last.made) remove_folders(last.folders);
     record.forget();

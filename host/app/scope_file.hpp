@@ -24,11 +24,11 @@
 namespace patchbay::app {
 
 struct ScopeChange {
-    std::string file;     // as it was named
+    std::string file;  // as it was named
     std::string before, after;
-    bool made = false;    // the file was not there
+    bool made = false;  // the file was not there
     bool removed = false;
-    std::string backup;   // where the text before is; empty: nothing was written
+    std::string backup;  // where the text before is; empty: nothing was written
     // What else the caller wants back with the text before.
     boost::json::object note = {};
 };
@@ -38,8 +38,7 @@ public:
     // `file`: this one, whatever the scope has; empty: chosen. It is the turn of the caller's until the
     // object ends: two commands that add a server each add two.
     static Result<ScopeFile> choose(config::Scope scope, const std::string& id,
-                                    const std::string& file,
-                                    const config::Environment& environment,
+                                    const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory);
 
     const std::string& path() const { return path_; }  // as it is named
@@ -56,8 +55,7 @@ public:
 
     // The text before the last change of `file`, or of the file that was changed last when it is empty.
     // Invalid: somebody has written it since; the message names where that text is.
-    static Result<ScopeChange> undo(const std::string& file,
-                                    const config::Environment& environment,
+    static Result<ScopeChange> undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory);
 
 private:

@@ -23,8 +23,7 @@ Result<json::object> pairs(const char* option, const std::vector<std::string>& w
     for (const auto& word : words) {
         const auto end = word.find_first_of(separators);
         if (end == std::string::npos || end == 0)
-            return invalid(std::string(option) + ": expected NAME=VALUE, found \"" +
-                           core::printable(word.substr(0, end), 40) + "\"");
+            return invalid(std::string(option) + ": expected NAME=VALUE");
         auto value = std::string_view(word).substr(end + 1);
         if (word[end] == ':')
             value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
@@ -55,8 +54,7 @@ Result<void> check(const ServerWords& words) {
     const bool program = !words.command.empty() || !words.program.empty();
     if (!words.command.empty() && !words.program.empty())
         return invalid("--command and words behind -- are two programs; say one");
-    if (program && !words.url.empty())
-        return invalid("a server has a URL or a program, not both");
+    if (program && !words.url.empty()) return invalid("a server has a URL or a program, not both");
     if (!program && words.url.empty() && words.transport.empty())
         return invalid(
             "nothing says how to reach it: --url URL, or the program behind --: patchbay mcp add "
@@ -101,7 +99,8 @@ std::vector<std::string> clear_secrets(const json::object& entry) {
         for (const auto& member : *table) {
             const auto text = core::text_of(member.value());
             const std::string_view name = member.key();
-            if (text && text->find("${") == std::string_view::npos && config::is_secret(name, *text))
+            if (text && text->find("${") == std::string_view::npos &&
+                config::is_secret(name, *text))
                 names.push_back(std::string(key) + "." + core::printable(name, 80));
         }
     }

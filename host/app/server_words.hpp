@@ -16,8 +16,8 @@ namespace patchbay::app {
 
 struct ServerWords {
     std::string transport, url, command, cwd;
-    std::vector<std::string> program;  // behind `--`: the command and its arguments
-    std::vector<std::string> args;     // --arg
+    std::vector<std::string> program;       // behind `--`: the command and its arguments
+    std::vector<std::string> args;          // --arg
     std::vector<std::string> headers, env;  // K=V
     std::optional<bool> enabled;
     std::optional<std::int64_t> request_timeout_ms;

@@ -60,11 +60,10 @@ std::vector<Definition> definitions_of(const std::string& id,
     for (const auto& fragment : sources.fragments)
         for (const auto& entry : fragment.servers)
             if (entry.id == id)
-                found.push_back({fragment.source.place(entry.mark),
-                                 config::defines_connection(entry.body)});
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return a.place.scope < b.place.scope;
-    });
+                found.push_back(
+                    {fragment.source.place(entry.mark), config::defines_connection(entry.body)});
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.place.scope < b.place.scope; });
     return found;
 }
 
@@ -91,8 +90,7 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
     });
     for (const auto& each : told)
         if (each.severity == config::Severity::Error)
-            return invalid("nothing is written, it would not work: " +
-                           config::sentence_of(each));
+            return invalid("nothing is written, it would not work: " + config::sentence_of(each));
     if (!global.quiet)
         for (const auto& each : told) say("warning: " + config::sentence_of(each));
     return {};
@@ -101,11 +99,17 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
 // What a person types here is theirs, also in a file of the checkout: a definition that is written here
 // whole, and one that was approved before it was turned on or off. Not what others have written of it.
 enum class Typed { Whole, Switch };
-bool is_ours(const Host& before, const EditOptions& options, Typed typed) {
+bool is_ours(const Host& before, const EditOptions& options, Typed typed, const std::string& file,
+             const config::Environment& environment) {
     if (service::is_approved(options.id, before.config())) return true;
-    return typed == Typed::Whole &&
-           std::none_of(before.config().untrusted.begin(), before.config().untrusted.end(),
-                        [&](const auto& proposal) { return proposal.id == options.id; });
+    if (typed == Typed::Switch) return false;
+    const auto& waiting = before.config().untrusted;
+    const auto definitions = definitions_of(options.id, environment);
+    return std::none_of(waiting.begin(), waiting.end(),
+                        [&](const auto& proposal) { return proposal.id == options.id; }) &&
+           std::none_of(definitions.begin(), definitions.end(), [&](const auto& each) {
+               return config::from_project(each.place.scope) && each.place.file != file;
+           });
 }
 
 Result<void> approve(Host& host, const std::string& id) {
@@ -145,8 +149,9 @@ void tell_effective(const config::Config& config, const std::string& id, const s
                     const std::string& file) {
     const auto* server = find(config, id);
     if (!server && state != "removed")
-        return say("it does not count here: patchbay config check says why, --config reads a file "
-                   "that no scope has");
+        return say(
+            "it does not count here: patchbay config check says why, --config reads a file "
+            "that no scope has");
     if (!server) return;
     const bool wanted = state != "disabled";
     if (server->place.file != file && state != "enabled" && state != "disabled")
@@ -164,8 +169,8 @@ int tell(const EditOptions& options, const std::string& state, const ScopeChange
     const auto now = host.read_snapshot();
     const auto& config = now->config;
     if (global.json) {
-        json::object line{{"id", options.id}, {"state", state}, {"file", done.file},
-                          {"made", done.made}};
+        json::object line{
+            {"id", options.id}, {"state", state}, {"file", done.file}, {"made", done.made}};
         if (!done.backup.empty() && !done.made) line["backup"] = done.backup;
         auto effective = effective_json(config, options.id);
         line["effective"] = effective.empty() ? json::value() : json::value(std::move(effective));
@@ -217,7 +222,7 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!text) return report_file(text.error(), global);
     ScopeChange done{file->path(), {}, {}, false, false, {}};
     Host host(host_options(global));
-    const bool ours = is_ours(host, options, Typed::Whole);
+    const bool ours = is_ours(host, options, Typed::Whole, file->path(), environment);
     if (!same) {
         if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
             return report(fine.error(), global);
@@ -246,7 +251,8 @@ int add_json_verb(const GlobalOptions& global, EditOptions options) {
     return add(global, options, [&](const ScopeFile&) -> Result<json::object> {
         auto entry = config::edit::read(options.text, config::Format::Json);
         if (!entry) return invalid("JSON:" + entry.error().message);
-        if (entry->empty()) return invalid("the entry is empty; expected {\"command\": ...} or {\"url\": ...}");
+        if (entry->empty())
+            return invalid("the entry is empty; expected {\"command\": ...} or {\"url\": ...}");
         return entry;
     });
 }
@@ -293,7 +299,7 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     auto written = file->write(std::move(*text), approval_of(host, options.id));
     if (!written) return report_file(written.error(), global);
     return tell(options, on ? "enabled" : "disabled", *written, global,
-                is_ours(host, options, Typed::Switch));
+                is_ours(host, options, Typed::Switch, file->path(), environment));
 }
 
 // ---- get
@@ -327,7 +333,8 @@ int get_verb(const GlobalOptions& global, const std::string& id) {
     for (const auto& member : shown)
         rows.push_back({{std::string(member.key())}, {json::serialize(member.value())}});
     for (const auto& other : others)
-        rows.push_back({{other.connects ? "also in" : "adjusted in"}, {config::to_string(other.place)}});
+        rows.push_back(
+            {{other.connects ? "also in" : "adjusted in"}, {config::to_string(other.place)}});
     print_table(rows);
     return kOk;
 }
@@ -351,8 +358,8 @@ int undo_verb(const GlobalOptions& global, const std::string& file) {
     if (const auto approved = approve_again(global, done->note); !approved)
         return report(approved.error(), global);
     if (global.json)
-        print_json(json::serialize(json::object{
-            {"file", done->file}, {"state", done->removed ? "removed" : "restored"}}));
+        print_json(json::serialize(
+            json::object{{"file", done->file}, {"state", done->removed ? "removed" : "restored"}}));
     else
         say(done->removed ? "removed: " + done->file + ", which was made by the change"
                           : "restored: " + done->file + " is as it was before the last change");
@@ -419,11 +426,9 @@ int list_of_scope(const GlobalOptions& global, const std::string& scope) {
                             {"scope", scope},
                             {"file", place.file},
                             {"line", place.line}});
-            const std::string how = transport.empty() && counts ? "adjusts"
-                                    : counts                    ? "yes"
-                                                                : "no";
-            rows.push_back({{entry.id}, {transport}, {how},
-                            {place.file + ":" + std::to_string(place.line)}});
+            const std::string how = transport.empty() && counts ? "adjusts" : counts ? "yes" : "no";
+            rows.push_back(
+                {{entry.id}, {transport}, {how}, {place.file + ":" + std::to_string(place.line)}});
         }
     }
     if (global.json)
@@ -472,8 +477,9 @@ void add_edit_verbs(CLI::App& mcp, Choice& choice) {
     add_json.add_flag("--replace", options->replace, "In place of what this scope has by that id");
     choice.on(add_json, [options](const auto& global) { return add_json_verb(global, *options); });
 
-    auto& get = add_verb(mcp, "get", "One server as it counts, secrets masked, and where it is said",
-                         "  patchbay mcp get docs --json");
+    auto& get =
+        add_verb(mcp, "get", "One server as it counts, secrets masked, and where it is said",
+                 "  patchbay mcp get docs --json");
     get.add_option("ID", options->id, "The server")->required();
     choice.on(get, [options](const auto& global) { return get_verb(global, options->id); });
 

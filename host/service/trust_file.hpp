@@ -36,7 +36,9 @@ public:
 
     bool approved(const config::Proposal& proposal) const;
     // Whether one of that id was ever approved in its project.
-    bool knows(const config::Proposal& proposal) const { return approval_of(proposal); }
+    bool knows(const config::Proposal& proposal) const {
+        return approval_of(proposal.directory, proposal.id);
+    }
     // Ids that were approved in that project, whatever has become of them.
     std::vector<std::string> ids(const std::string& project) const;
     // What was approved by that id; empty: nothing.

@@ -42,19 +42,21 @@ TEST_F(EditVerbs, WhatIsAddedIsWrittenToTheProjectAndWorksAtOnce) {
     const auto added = edit(example({"add", "ex", "--env", "A=b=c"}));
     EXPECT_EQ(added.exit_code, 0) << added.err;
     EXPECT_EQ(added.err, "added: ex in " + (home.work() / project).string() + ", which is new\n");
-    EXPECT_EQ(text(project), "[servers.ex]\ncommand = \"" + example_server() +
-                                 "\"\nenv = { A = \"b=c\" }\n");
+    EXPECT_EQ(text(project),
+              "[servers.ex]\ncommand = \"" + example_server() + "\"\nenv = { A = \"b=c\" }\n");
     EXPECT_TRUE(works("ex"));
 }
 
 TEST_F(EditVerbs, TheFileThatDefinesItIsChangedAndEveryOtherByteOfItStays) {
-    home.write(".mcp.json", "{ // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}, // why\n  "
-                            "}\n}\n");
+    home.write(".mcp.json",
+               "{ // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}, // why\n  "
+               "}\n}\n");
     home.write(project, "# ours\n[servers.other]\ncommand = 'y'\n");
     EXPECT_EQ(edit(example({"add", "a", "--replace"})).exit_code, 0);
     EXPECT_EQ(edit({"add-json", "b", R"({"url": "http://127.0.0.1:9/mcp"})"}).exit_code, 0);
-    EXPECT_EQ(text(".mcp.json"), "{ // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"" +
-                                     example_server() + "\"\n    }, // why\n  }\n}\n");
+    EXPECT_EQ(text(".mcp.json"),
+              "{ // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"" +
+                  example_server() + "\"\n    }, // why\n  }\n}\n");
     EXPECT_THAT(text(project), AllOf(HasSubstr("# ours\n[servers.other]\ncommand = 'y'\n"),
                                      HasSubstr("[servers.b]\nurl = \"http://127.0.0.1:9/mcp\"")));
 }
@@ -78,13 +80,15 @@ TEST_F(EditVerbs, WhatWouldNotWorkIsNotWritten) {
         {{"add", "x"}, "nothing says how to reach it: --url URL"},
         {{"add", "x", "--transport", "pigeon", "--url", "http://127.0.0.1:9/"},
          "unknown transport \"pigeon\""},
-        {{"add", "x", "--url", "http://127.0.0.1:9/", "--", "true"}, "a URL or a program, not both"},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--", "true"},
+         "a URL or a program, not both"},
         {{"add", "x", "--command", "true", "--", "true"}, "two programs"},
         {{"add", "x", "--url", "http://127.0.0.1:9/", "--arg", "y"}, "--arg is for a program"},
         {{"add", "x__y", "--", "true"}, "is no id"},
         {{"add", "x", "--env", "novalue", "--", "true"}, "--env: expected NAME=VALUE"},
         {{"add", "x", "--env", "A=1", "--env", "A=2", "--", "true"}, "is given twice"},
-        {{"add", "x", "--url", "http://127.0.0.1:9/", "--header", "=v"}, "--header: expected NAME="},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--header", "=v"},
+         "--header: expected NAME="},
         {{"add", "x", "--request-timeout-ms", "0", "--", "true"}, "request_timeout_ms"},
         {{"add", "x", "--oauth-client-secret", "-", "--", "true"}, "as a line on stdin"},
         {{"add", "x", "--file", "x.ini", "--", "true"}, "a name that ends in .toml"},
@@ -138,7 +142,13 @@ TEST_F(EditVerbs, WhatACheckoutBroughtIsApprovedByNoneOfThem) {
     EXPECT_EQ(edit({"disable", "ex", "--scope", "local"}).exit_code, 0);
     EXPECT_EQ(edit({"enable", "ex", "--scope", "local"}).exit_code, 0);
     EXPECT_TRUE(refused());
-    // Nor by a way round.
+    // Nor by a way round: with what another file of the checkout says of it.
+    home.write(".patchbay.local.toml", "[servers.other.tools]\necho = 'allow-always'\n");
+    EXPECT_EQ(edit(example({"add", "other"})).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__other__echo", "message=hi"}).exit_code, 7);
+    EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0);
+    fs::remove(home.work() / ".patchbay.local.toml");
+    EXPECT_EQ(edit({"enable", "ex", "--scope", "project"}).exit_code, 0);
     EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0);
     EXPECT_EQ(text(project), theirs);
     EXPECT_TRUE(refused());
@@ -184,7 +194,8 @@ TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince
     home.write(project, before + "# a word\n");
     const auto refused = home.run({"config", "undo", project});
     EXPECT_EQ(refused.exit_code, 3);
-    EXPECT_THAT(refused.err, HasSubstr("was changed since; the text before patchbay changed it is "));
+    EXPECT_THAT(refused.err,
+                HasSubstr("was changed since; the text before patchbay changed it is "));
     EXPECT_EQ(text(project), before + "# a word\n");
 }
 
