@@ -142,16 +142,14 @@ TEST_F(EditVerbs, WhatACheckoutBroughtIsApprovedByNoneOfThem) {
     EXPECT_EQ(edit({"disable", "ex", "--scope", "local"}).exit_code, 0);
     EXPECT_EQ(edit({"enable", "ex", "--scope", "local"}).exit_code, 0);
     EXPECT_TRUE(refused());
-    // Nor by a way round: with what another file of the checkout says of it.
-    home.write(".patchbay.local.toml", "[servers.other.tools]\necho = 'allow-always'\n");
-    EXPECT_EQ(edit(example({"add", "other"})).exit_code, 0);
-    EXPECT_EQ(home.run({"call", "mcp__other__echo", "message=hi"}).exit_code, 7);
-    EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0);
-    fs::remove(home.work() / ".patchbay.local.toml");
-    EXPECT_EQ(edit({"enable", "ex", "--scope", "project"}).exit_code, 0);
+    // Nor by a way round.
     EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0);
     EXPECT_EQ(text(project), theirs);
     EXPECT_TRUE(refused());
+    // Nor with what another file of the checkout says of it.
+    home.write(".patchbay.local.toml", "[servers.other.tools]\necho = 'allow-always'\n");
+    EXPECT_EQ(edit(example({"add", "other"})).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__other__echo", "message=hi"}).exit_code, 7);
 }
 
 TEST_F(EditVerbs, OneThatWasApprovedStaysSoWhenItIsTurnedOffAndOnAndWhenThatIsTakenBack) {
