@@ -31,6 +31,9 @@ public:
     explicit Turn(Connection& connection)
         : connection_(&connection), loop_(connection.server_.loop_) {}
 
+    void read_body(std::function<void(std::string)> then) override {
+        if (connection_) connection_->read_body(std::move(then));
+    }
     void answer(unsigned status, const Headers& headers, std::string body) override {
         if (connection_) connection_->answer(status, headers, std::move(body));
     }
@@ -133,7 +136,7 @@ void Connection::readable() {
 }
 
 void Connection::take_requests() {
-    if (turn_ || ended_ || state_ != State::Open) {
+    if ((turn_ && !body_wanted_) || ended_ || state_ != State::Open) {
         // The end of the connection is not seen meanwhile; neither is it by who sends so much ahead.
         if (reader_.unread() > kAheadBytes)
             wait_for(waiting_for_ & ~unsigned{core::Loop::kReadable});
@@ -151,14 +154,9 @@ void Connection::take_requests() {
                 limit(server_.limits_.head, 408);
                 break;
             case RequestReader::Step::Head:
-                if (reader_.waits_to_send()) {
-                    writer_.go_on();
-                    plan_flush();
-                }
-                limit(server_.limits_.body, 408);
-                break;
-            case RequestReader::Step::Whole:
                 return dispatch();
+            case RequestReader::Step::Whole:
+                return take_body();
             case RequestReader::Step::Nothing:
             case RequestReader::Step::Refused:
                 return;
@@ -174,8 +172,8 @@ bool Connection::count_body() {
 
 void Connection::dispatch() {
     limit_.clear();
-    auto request = reader_.take();
-    count_body();
+    auto request = reader_.take_head();
+    body_due_ = true;
     request.peer = peer_;
     asked_ = is_logged() ? in_short(request) : std::string();
     keep_ = keep_ && reader_.keeps_alive() && !server_.stopped_;
@@ -187,10 +185,40 @@ void Connection::dispatch() {
     server_.handler_.on_request(turn_, std::move(request));
 }
 
-void Connection::refuse(unsigned status, std::string_view why) {
-    keep_ = false;
+void Connection::read_body(std::function<void(std::string)> then) {
+    if (!body_due_ || ended_ || state_ != State::Open) return;
+    body_wanted_ = std::move(then);
+    take_requests();
+    if (!body_wanted_) return;
+    if (reader_.waits_to_send()) {
+        writer_.go_on();
+        plan_flush();
+    }
+    limit(server_.limits_.body, 408);
+}
+
+void Connection::take_body() {
+    limit_.clear();
+    auto body = reader_.take_body();
+    count_body();
+    body_due_ = false;
+    std::exchange(body_wanted_, nullptr)(std::move(body));
+}
+
+void Connection::forgo_body() {
+    if (!std::exchange(body_due_, false)) return;
+    body_wanted_ = nullptr;
+    keep_ = keep_ && reader_.next() == RequestReader::Step::Whole;
     reader_.drop();
     count_body();
+}
+
+void Connection::refuse(unsigned status, std::string_view why) {
+    keep_ = body_due_ = false;
+    body_wanted_ = nullptr;
+    reader_.drop();
+    count_body();
+    if (const auto turn = std::exchange(turn_, nullptr)) turn->lose();
     if (state_ != State::Open || ended_) return;
     writer_.head_only(reader_.head_only());
     Headers headers{{"Content-Type", "text/plain; charset=utf-8"}};
@@ -214,12 +242,14 @@ void Connection::answer(unsigned status, const Headers& headers, std::string bod
 
 void Connection::send_answer(unsigned status, const Headers& headers, std::string body) {
     if (server_.observer_) server_.observer_->on_http_answer(status);
+    forgo_body();
     writer_.answer(status, headers, keep_, std::move(body));
     ended_ = true;
     plan_flush();
 }
 
 void Connection::begin(const Headers& headers) {
+    forgo_body();
     if (!writer_.chunked()) keep_ = false;
     if (server_.observer_) server_.observer_->on_http_answer(200);
     writer_.begin(headers, keep_);
@@ -266,7 +296,10 @@ void Connection::flush() {
 }
 
 void Connection::written_all() {
-    if (!ended_) return turn_ ? limit_.clear() : void();  // more will come of it; or 100 Continue
+    if (!ended_) {  // more will come of it; or this was 100 Continue
+        if (body_wanted_) return limit(server_.limits_.body, 408);
+        return turn_ ? limit_.clear() : void();
+    }
     if (turn_) std::exchange(turn_, nullptr)->settle();
     ended_ = false;
     asked_.clear();
@@ -292,6 +325,7 @@ void Connection::close() {
     if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
     stream_.reset();
     writer_.clear();
+    body_wanted_ = nullptr;
     server_.drop(*this);
     if (const auto turn = std::exchange(turn_, nullptr)) turn->lose();
 }

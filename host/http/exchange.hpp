@@ -1,4 +1,4 @@
-// One HTTP request, read whole, and the way to answer it.
+// One HTTP request, the way to what it holds, and the way to answer it.
 //
 // Threads: [loop].
 // Source:  RFC 9110, RFC 9112.
@@ -20,7 +20,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 struct Request {
     std::string method, target;  // "POST", "/mcp?x=1": always a path
     Headers headers;
-    std::string body;
+    std::string body;       // once it was read
     std::string peer = {};  // the number of its address; empty: it came by a Unix socket
 
     // The first of that name; null: there is none.
@@ -38,9 +38,15 @@ struct Request {
 
 // Answered once: whole by answer(), or by begin(), any number of write() and end(). What is said of
 // one whose connection has gone is dropped.
+//
+// A body is read when it is wanted, and not before: whom the head shows to have no business here fills no room
+// that others need. Who is answered without it may not send the rest.
 class Exchange {
 public:
     virtual ~Exchange() = default;
+    // `then` gets all of the body, once, from within or later: "" where there is none. Not at all where it does not
+    // come, is too much or makes no sense: then the request has been answered.
+    virtual void read_body(std::function<void(std::string body)> then) = 0;
     virtual void answer(unsigned status, const Headers& headers, std::string body) = 0;
     virtual void begin(const Headers& headers) = 0;  // 200, of unknown length
     virtual void write(std::string_view bytes) = 0;
@@ -53,6 +59,7 @@ public:
 
 class Handler {
 public:
+    // The head of the request has been read.
     virtual void on_request(std::shared_ptr<Exchange> exchange, Request request) = 0;
 
 protected:

@@ -107,7 +107,6 @@ void RequestReader::begin() {
     parser_ = std::make_unique<Parser>();
     parser_->header_limit(static_cast<std::uint32_t>(limits_.head_bytes));
     parser_->body_limit(limits_.body_bytes);
-    parser_->eager(true);
     head_only_ = false;
 }
 
@@ -163,9 +162,11 @@ RequestReader::Step RequestReader::refuse(unsigned status, std::string why) {
 
 RequestReader::Step RequestReader::judge_head() {
     parser_->head_judged = true;
+    parser_->eager(true);
     const auto& request = parser_->request;
     version_ = parser_->version;
     head_only_ = request.method == "HEAD";
+    keeps_alive_ = parser_->keep_alive();
     waits_to_send_ = !parser_->is_done() && request.header("expect");
     if (full_) return refuse(429, "too many connections; try again later");
     if (version_ != 11 && version_ != 10) return refuse(505, "HTTP/1.1 is spoken here");
@@ -197,12 +198,17 @@ RequestReader::Step RequestReader::judge_fields(const Request& request) {
     return Step::Head;
 }
 
-Request RequestReader::take() {
-    keeps_alive_ = parser_->keep_alive();
-    auto request = std::move(parser_->request);
-    parser_.reset();
+Request RequestReader::take_head() {
+    auto& read = parser_->request;
+    Request request{std::move(read.method), std::move(read.target), std::move(read.headers), {}};
     split_absolute_target(request);
     return request;
+}
+
+std::string RequestReader::take_body() {
+    auto body = std::move(parser_->request.body);
+    parser_.reset();
+    return body;
 }
 
 void RequestReader::drop() {

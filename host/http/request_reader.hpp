@@ -1,5 +1,5 @@
-// The requests of one connection, read from whatever pieces of bytes come: one whole request after the
-// other, or why there will be none. Internal to this room. The door to Boost.Beast's parser.
+// The requests of one connection, read from whatever pieces of bytes come: the head of one, when that is wanted its
+// body, then the next; or why there will be none. Internal to this room. The door to Boost.Beast's parser.
 //
 // What two readers of one request could understand in two ways is refused.
 //
@@ -25,8 +25,8 @@ public:
     enum class Step {
         Nothing,  // more has to come
         Begun,    // of the next request
-        Head,     // is read, and makes sense
-        Whole,    // take() it
+        Head,     // is read, and makes sense: take_head()
+        Whole,    // take_body()
         Refused,  // refusal() says why
     };
     struct Refusal {
@@ -43,10 +43,12 @@ public:
     // Whatever is asked is answered with that there are too many connections.
     void refuse_all() { full_ = true; }
 
-    // What has come of it next. Behind Begun and Head there may be more at once.
+    // What has come of it next. Behind Begun and Head there may be more at once. Nothing of a body is read
+    // before it is asked for what comes behind Head.
     Step next();
     const Refusal& refusal() const { return refusal_; }
-    Request take();
+    Request take_head();
+    std::string take_body();
     void drop();  // what of a request has been read
     void drop_unread() { in_.clear(); }
     // A connection at rest keeps little room.
@@ -54,9 +56,9 @@ public:
 
     std::size_t body_bytes() const;  // read so far
     // Of the request that was begun last.
-    bool head_only() const { return head_only_; }          // HEAD: an answer has no body
-    bool chunked() const { return version_ == 11; }        // an answer may be
-    bool keeps_alive() const { return keeps_alive_; }      // once it is taken
+    bool head_only() const { return head_only_; }    // HEAD: an answer has no body
+    bool chunked() const { return version_ == 11; }  // an answer may be
+    bool keeps_alive() const { return keeps_alive_; }
     bool waits_to_send() const { return waits_to_send_; }  // its body, for a 100 Continue
 
 private:

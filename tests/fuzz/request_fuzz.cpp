@@ -24,7 +24,6 @@ constexpr std::size_t kMostBody = 4'096;
 struct Handler final : http::Handler {
     void on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) override {
         FUZZ_REQUIRE(!request.method.empty() && request.target.starts_with('/'));
-        FUZZ_REQUIRE(request.body.size() <= kMostBody);
         FUZZ_REQUIRE(request.count("host") <= 1 && request.count("content-length") <= 1);
         FUZZ_REQUIRE(!(request.count("content-length") && request.count("transfer-encoding")));
         for (const auto& [name, value] : request.headers) {
@@ -32,9 +31,14 @@ struct Handler final : http::Handler {
             FUZZ_REQUIRE(name.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ \r\n:") == name.npos);
             FUZZ_REQUIRE(value.find_first_of(std::string_view("\r\n\0", 3)) == value.npos);
         }
-        ++requests;
-        told += request.method + " " + request.target + " " + request.body + "\n";
-        exchange->answer(200, {{"Content-Type", "text/plain"}}, "ok");
+        // Some are answered without what they hold.
+        if (request.method == "DELETE") return exchange->answer(403, {}, "no");
+        exchange->read_body([this, exchange, request](std::string body) {
+            FUZZ_REQUIRE(body.size() <= kMostBody);
+            ++requests;
+            told += request.method + " " + request.target + " " + body + "\n";
+            exchange->answer(200, {{"Content-Type", "text/plain"}}, "ok");
+        });
     }
     std::size_t requests = 0;
     std::string told;

@@ -19,6 +19,9 @@ public:
     Readable(std::shared_ptr<http::Exchange> exchange, std::string origin)
         : exchange_(std::move(exchange)), origin_(std::move(origin)) {}
 
+    void read_body(std::function<void(std::string)> then) override {
+        exchange_->read_body(std::move(then));
+    }
     void answer(unsigned status, const http::Headers& headers, std::string body) override {
         exchange_->answer(status, with_ours(headers), std::move(body));
     }

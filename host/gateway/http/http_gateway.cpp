@@ -60,15 +60,31 @@ void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Req
     const auto place = sse_ ? SseClients::take_place(request.target) : Place::Elsewhere;
     const auto visit =
         std::make_shared<Visit>(Visit{std::move(exchange), std::move(request), place});
+    admit(visit);
+}
+
+void HttpGateway::admit(const std::shared_ptr<Visit>& visit) {
     const auto admitted = [this, visit](Admission::Admitted as) {
         if (const auto* refused = std::get_if<HttpRefusal>(&as))
             return refuse(*visit->exchange, *refused);
         visit->guest = std::get<Guest>(std::move(as));
         visit->key = visit->guest.key();
+        if (visit->request.method == "POST" && !visit->whole) return read(visit);
         serve(visit);
     };
     if (auto at_once = admission_.admit(visit->request, lifetime_.guard(admitted)))
         admitted(std::move(*at_once));
+}
+
+void HttpGateway::read(const std::shared_ptr<Visit>& visit) {
+    visit->exchange->read_body(
+        lifetime_.guard([this, visit, as_of = dismissals_](std::string body) {
+            visit->request.body = std::move(body);
+            visit->whole = true;
+            // A token may have been taken back while the body came.
+            if (as_of != dismissals_) return admit(visit);
+            serve(visit);
+        }));
 }
 
 void HttpGateway::serve(const Visited& visit) {
@@ -259,6 +275,7 @@ void HttpGateway::tick() {
 
 // A token was taken back: nothing that it opened goes on, neither what waits for its record.
 void HttpGateway::dismiss(const std::string& principal_id) {
+    ++dismissals_;
     if (sse_) sse_->end([&](const Guest& guest) { return guest.principal.id == principal_id; });
     for (auto& [id, waiting] : waking_)
         std::erase_if(waiting, [&](const auto& each) {

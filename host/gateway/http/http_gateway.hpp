@@ -15,6 +15,7 @@
 #include "gateway/http/http_client.hpp"
 #include "gateway/http/sse_clients.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -52,14 +53,18 @@ private:
     // What has come, and of whom.
     struct Visit {
         const std::shared_ptr<http::Exchange> exchange;
-        const http::Request request;
+        http::Request request;
         const SseClients::Place place;
         Guest guest = {};
         std::string key = {};  // of the guest: made once, for it may be a digest
+        bool whole = false;    // its body is there
     };
     using Visited = std::shared_ptr<const Visit>;
     using Meet = std::function<void(HttpClient&)>;
 
+    // By the head alone: only of who may come in more is read.
+    void admit(const std::shared_ptr<Visit>& visit);
+    void read(const std::shared_ptr<Visit>& visit);
     void serve(const Visited& visit);
     void post(const Visited& visit);
     void listen(const Visited& visit);
@@ -91,6 +96,7 @@ private:
     Route last_route_;
     core::Timer tick_;
     bool closing_ = false;
+    std::uint64_t dismissals_ = 0;
     core::Lifetime lifetime_;
 };
 

@@ -178,6 +178,7 @@ struct FakeExchange final : http::Exchange {
         status = code;
         body = std::move(text);
     }
+    void read_body(std::function<void(std::string)>) override {}
     void begin(const http::Headers&) override {}
     void write(std::string_view) override {}
     void end() override {}

@@ -9,11 +9,12 @@ class CrossOriginTest : public HttpGatewayTest {
 protected:
     Exchange ask(const std::string& method, http::Headers headers, std::string body = {}) {
         auto exchange = std::make_shared<FakeExchange>();
+        exchange->sends = std::move(body);
         headers.emplace_back("host", "localhost");
         headers.emplace_back("accept", "application/json, text/event-stream");
         headers.emplace_back("content-type", "application/json");
         CrossOrigin(Door(*http::parse_address("127.0.0.1:80")), gateway())
-            .on_request(exchange, {method, "/mcp", std::move(headers), std::move(body)});
+            .on_request(exchange, {method, "/mcp", std::move(headers), {}});
         return exchange;
     }
     const std::string page = "http://localhost:6274";

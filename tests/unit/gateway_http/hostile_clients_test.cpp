@@ -53,6 +53,33 @@ protected:
     }
 };
 
+// Whose head leads nowhere sends nothing more that anybody keeps.
+TEST_F(HostileClients, NoBodyIsReadOfWhoMayNotComeIn) {
+    const auto stall = [&](http::Headers headers, const std::string& target = "/mcp") {
+        const auto exchange = std::make_shared<FakeExchange>();
+        exchange->stalls = true;
+        come(exchange, "POST", std::move(headers), "{}", target);
+        EXPECT_FALSE(exchange->wanted);
+        return exchange->status;
+    };
+    EXPECT_EQ(stall({{"as", "nobody"}}), 401u);
+    EXPECT_EQ(stall({{"origin", "https://evil.example"}}), 403u);
+    EXPECT_EQ(stall({}, "/elsewhere"), 404u);
+}
+
+TEST_F(HostileClients, ATokenThatIsTakenBackWhileABodyComesOpensNothing) {
+    const auto exchange = std::make_shared<FakeExchange>();
+    exchange->stalls = true;
+    come(exchange, "POST", {{"as", "ada"}},
+         message(0, "initialize", {{"protocolVersion", "2025-11-25"}}));
+    ASSERT_TRUE(exchange->wanted);
+    admission.unknown = "ada";
+    gateway().dismiss("ada");
+    exchange->send_body();
+    EXPECT_EQ(exchange->status, 401u) << exchange->body;
+    EXPECT_EQ(gateway().sessions(), 0u);
+}
+
 TEST_F(HostileClients, AStateIsOfOneGuestCountsOnceAndCannotBeMadeUp) {
     be_slow(kQuestion);
     std::string key;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchbay::gateway {
@@ -20,6 +21,11 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 struct FakeExchange final : http::Exchange {
+    void read_body(std::function<void(std::string)> then) override {
+        wanted = std::move(then);
+        if (!stalls) send_body();
+    }
+    void send_body() { std::exchange(wanted, nullptr)(std::move(sends)); }
     void answer(unsigned code, const http::Headers& given, std::string text) override {
         status = code;
         headers = given;
@@ -43,6 +49,9 @@ struct FakeExchange final : http::Exchange {
     bool streams() const { return header("Content-Type") == "text/event-stream"; }
     bool has(std::string_view text) const { return body.find(text) != std::string::npos; }
 
+    std::string sends;    // behind the head
+    bool stalls = false;  // until send_body()
+    std::function<void(std::string)> wanted;
     unsigned status = 0;  // 0: not answered
     http::Headers headers;
     std::string body;
@@ -52,12 +61,12 @@ struct FakeExchange final : http::Exchange {
 };
 using Exchange = std::shared_ptr<FakeExchange>;
 
-// Whose a request is says the header "as"; "nobody" is refused, and of "late" it is known later.
+// Whose a request is says the header "as"; `unknown` is refused, and of "late" it is known later.
 struct FakeAdmission final : Admission {
     std::optional<Admitted> admit(const http::Request& request,
                                   std::function<void(Admitted)> then) override {
         const auto* as = request.header("as");
-        if (as && *as == "nobody") return HttpRefusal{401, "who are you?"};
+        if (as && *as == unknown) return HttpRefusal{401, "who are you?"};
         auto admitted = Everybody({}).admit(request, {});
         auto* guest = std::get_if<Guest>(&*admitted);
         if (!guest) return admitted;
@@ -67,6 +76,7 @@ struct FakeAdmission final : Admission {
         later = [then = std::move(then), guest = *guest] { then(guest); };
         return {};
     }
+    std::string unknown = "nobody";
     std::function<void()> later;
     std::optional<core::Calendar::time_point> until;  // of what everybody brings
 };
@@ -98,11 +108,16 @@ protected:
     Exchange come(const std::string& method, http::Headers headers, std::string body = {},
                   const std::string& target = "/mcp") {
         auto exchange = std::make_shared<FakeExchange>();
+        come(exchange, method, std::move(headers), std::move(body), target);
+        return exchange;
+    }
+    void come(const Exchange& exchange, const std::string& method, http::Headers headers,
+              std::string body, const std::string& target = "/mcp") {
         headers.emplace_back("host", "localhost");
         headers.emplace_back("accept", "application/json, text/event-stream");
         if (!body.empty()) headers.emplace_back("content-type", "application/json");
-        gateway().on_request(exchange, {method, target, std::move(headers), std::move(body)});
-        return exchange;
+        exchange->sends = std::move(body);
+        gateway().on_request(exchange, {method, target, std::move(headers), {}});
     }
     static std::string message(const json::value& id, const std::string& method,
                                json::object params) {

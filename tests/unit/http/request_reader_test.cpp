@@ -40,9 +40,8 @@ protected:
 
 TEST_F(RequestReaderTest, ARequestBeginsHasAHeadAndIsWhole) {
     EXPECT_THAT(read(kPost), ElementsAre(Step::Begun, Step::Head, Step::Whole));
-    const auto request = reader.take();
-    EXPECT_EQ(request.method, "POST");
-    EXPECT_EQ(request.body, "body");
+    EXPECT_EQ(reader.take_head().method, "POST");
+    EXPECT_EQ(reader.take_body(), "body");
     EXPECT_TRUE(reader.keeps_alive());
     EXPECT_EQ(reader.next(), Step::Nothing);
 }
@@ -53,15 +52,24 @@ TEST_F(RequestReaderTest, EachByteMayComeAlone) {
         ASSERT_NE(read(bytes.substr(i, 1)).back(), Step::Whole) << "at byte " << i;
     EXPECT_EQ(reader.body_bytes(), 3u);
     EXPECT_EQ(read(bytes.substr(bytes.size() - 1)).back(), Step::Whole);
-    EXPECT_EQ(reader.take().body, "body");
+    EXPECT_EQ(reader.take_body(), "body");
+}
+
+TEST_F(RequestReaderTest, NothingOfABodyIsReadBeforeItIsWanted) {
+    reader.append(kPost.data(), kPost.size());
+    EXPECT_EQ(reader.next(), Step::Begun);
+    EXPECT_EQ(reader.next(), Step::Head);
+    EXPECT_EQ(reader.body_bytes(), 0u);
+    EXPECT_EQ(reader.unread(), 4u);
 }
 
 TEST_F(RequestReaderTest, WhatFollowsARequestWaitsUntilItIsTaken) {
     EXPECT_EQ(read(std::string(kPost) + std::string(kGet)).back(), Step::Whole);
     EXPECT_EQ(reader.unread(), kGet.size());
-    EXPECT_EQ(reader.take().method, "POST");
+    EXPECT_EQ(reader.take_head().method, "POST");
+    EXPECT_EQ(reader.take_body(), "body");
     EXPECT_THAT(read("\r\n"), ElementsAre(Step::Begun, Step::Head, Step::Whole));
-    EXPECT_EQ(reader.take().method, "GET");
+    EXPECT_EQ(reader.take_head().method, "GET");
 }
 
 TEST_F(RequestReaderTest, ABodyThatWaitsToBeAskedForIsSaidToBe) {
@@ -76,14 +84,14 @@ TEST_F(RequestReaderTest, ABodyThatWaitsToBeAskedForIsSaidToBe) {
 TEST_F(RequestReaderTest, OnlyTheRequestThatIsAHeadOneIsAnsweredWithoutABody) {
     ASSERT_EQ(read("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").back(), Step::Whole);
     EXPECT_TRUE(reader.head_only());
-    reader.take();
+    reader.take_body();
     EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"), 400u);
     EXPECT_FALSE(reader.head_only());
 }
 
 TEST_F(RequestReaderTest, TellsHttp10ThatNoAnswerComesInChunks) {
     ASSERT_EQ(read("GET / HTTP/1.0\r\n\r\n").back(), Step::Whole);
-    reader.take();
+    reader.take_body();
     EXPECT_FALSE(reader.chunked());
     EXPECT_FALSE(reader.keeps_alive());
 }

@@ -6,10 +6,16 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <functional>
+#include <memory>
 #include <netinet/in.h>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace patchbay::http {
 namespace {
@@ -67,8 +73,15 @@ private:
 class HttpServer : public ::testing::Test, protected Handler {
 protected:
     void on_request(std::shared_ptr<Exchange> exchange, Request request) override {
-        requests.push_back(std::move(request));
-        exchanges.push_back(std::move(exchange));
+        if (judge && judge(*exchange, request)) return;
+        exchange->read_body([this, exchange, request](std::string body) {
+            requests.push_back(request);
+            requests.back().body = std::move(body);
+            exchanges.push_back(exchange);
+            answer();
+        });
+    }
+    void answer() {
         if (answers) exchanges.back()->answer(200, {{"Content-Type", "text/plain"}}, "fine");
     }
     Server& server() {
@@ -105,6 +118,8 @@ protected:
     core::Loop loop;
     Limits limits;
     bool answers = true;
+    // True: it has seen to it, by the head alone.
+    std::function<bool(Exchange&, const Request&)> judge;
     core::Observer* observer = nullptr;
     std::vector<Request> requests;
     std::vector<std::shared_ptr<Exchange>> exchanges;
@@ -226,6 +241,87 @@ TEST_F(HttpServer, AsksForABodyThatWaitsToBeAskedFor) {
     EXPECT_EQ(hear("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
     peer().send("hi");
     EXPECT_THAT(hear("fine"), HasSubstr("fine"));
+}
+
+const std::string kStalling = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90\r\n";
+
+class HttpJudgedByTheHead : public HttpServer {
+protected:
+    HttpJudgedByTheHead() {
+        judge = [](Exchange& exchange, const Request& head) {
+            const bool may = head.header("authorization");
+            if (!may) exchange.answer(401, {}, "who are you?");
+            return !may;
+        };
+    }
+};
+
+TEST_F(HttpJudgedByTheHead, ABodyThatIsNotWantedIsNotAskedFor) {
+    peer().send(kStalling + "Expect: 100-continue\r\n\r\n");
+    const auto got = hear_all();
+    EXPECT_THAT(got, StartsWith("HTTP/1.1 401"));
+    EXPECT_THAT(got, HasSubstr("Connection: close\r\n"));
+    EXPECT_THAT(got, Not(HasSubstr("100 Continue")));
+}
+
+TEST_F(HttpJudgedByTheHead, ThoseWhoMayNotComeInTakeNoRoomFromThoseWhoMay) {
+    limits.all_body_bytes = 100;
+    limits.own_bytes = 10;
+    std::vector<std::unique_ptr<Peer>> others;
+    for (int i = 0; i < 10; ++i) {
+        auto& other = *others.emplace_back(std::make_unique<Peer>(server().address()));
+        other.send(kStalling + "\r\n" + std::string(80, 'x'));
+        EXPECT_TRUE(wait([&] { return other.ended(); }));
+        EXPECT_THAT(other.got(), StartsWith("HTTP/1.1 401"));
+    }
+    peer().send(kStalling + "Authorization: x\r\n\r\n" + std::string(90, 'x'));
+    EXPECT_THAT(hear("fine"), StartsWith("HTTP/1.1 200"));
+}
+
+// Who signs in then goes on where it was.
+TEST_F(HttpJudgedByTheHead, WhoHasSentAllOfItKeepsItsConnection) {
+    const std::string request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n";
+    peer().send(request + "\r\nhi" + request + "Authorization: x\r\n\r\nyo");
+    EXPECT_THAT(hear("fine"), StartsWith("HTTP/1.1 401"));
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].body, "yo");
+    EXPECT_FALSE(peer().ended());
+}
+
+TEST_F(HttpJudgedByTheHead, WhatIsLeftOfABodyIsNoRequest) {
+    judge = [](Exchange& exchange, const Request&) {
+        exchange.begin({});
+        exchange.write("a stream");
+        exchange.end();
+        return true;
+    };
+    peer().send("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n");
+    EXPECT_THAT(hear("0\r\n\r\n"), HasSubstr("Connection: close\r\n"));
+    peer().send("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_THAT(hear_all(), Not(HasSubstr("404")));
+    EXPECT_TRUE(requests.empty());
+}
+
+TEST_F(HttpJudgedByTheHead, NothingIsReadOfABodyWhileItsSenderIsLookedUp) {
+    limits.all_body_bytes = 100;
+    limits.own_bytes = 10;
+    std::string body;
+    struct Late final : Handler {
+        void on_request(std::shared_ptr<Exchange> exchange, Request) override {
+            waiting = std::move(exchange);
+        }
+        std::shared_ptr<Exchange> waiting;
+    } late;
+    server_.emplace(loop, *Listener::open(*parse_address("127.0.0.1:0")), late, limits);
+    peer().send(kStalling + "\r\n" + std::string(40, 'a'));
+    ASSERT_TRUE(wait([&] { return late.waiting != nullptr; }));
+    peer().send(std::string(50, 'b'));
+    let_it_read();
+    late.waiting->read_body([&](std::string all) { body = std::move(all); });
+    EXPECT_TRUE(wait([&] { return !body.empty(); }));
+    EXPECT_EQ(body, std::string(40, 'a') + std::string(50, 'b'));
+    late.waiting->answer(200, {}, "fine");
+    EXPECT_THAT(hear("fine"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpServer, SaysWhereARequestCameFrom) {

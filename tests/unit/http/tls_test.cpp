@@ -116,9 +116,12 @@ protected:
         first.write_key(files.key);
     }
     void on_request(std::shared_ptr<Exchange> exchange, Request request) override {
-        requests.push_back(std::move(request));
-        if (respond) return respond(*exchange);
-        exchange->answer(200, {}, "you said " + std::to_string(requests.back().body.size()));
+        exchange->read_body([this, exchange, request](std::string body) {
+            requests.push_back(request);
+            requests.back().body = std::move(body);
+            if (respond) return respond(*exchange);
+            exchange->answer(200, {}, "you said " + std::to_string(requests.back().body.size()));
+        });
     }
     Server& server() {
         if (!server_) {
