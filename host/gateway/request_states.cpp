@@ -3,8 +3,8 @@
 #include "core/digest.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "protocol/canonical_json.hpp"
 #include "protocol/compose.hpp"
-#include "protocol/envelope.hpp"
 #include "protocol/raw_json.hpp"
 
 #include <charconv>
@@ -68,10 +68,10 @@ std::string RequestStates::request(std::string_view method, std::string_view mem
     std::string rest;
     protocol::each_of(members, [&](const std::string& key, std::string_view value) {
         if (key != "inputResponses" && key != "requestState")
-            protocol::append_member(rest, key, protocol::without_spaces(value));
+            protocol::append_member(rest, key, value);
         return true;
     });
-    return std::string(method) + "\n" + rest;
+    return std::string(method) + "\n" + protocol::canonical_json("{" + rest + "}");
 }
 
 // With its purpose ahead: what else is sealed by the same key is no state.

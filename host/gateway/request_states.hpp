@@ -33,7 +33,7 @@ public:
                                  core::Calendar::time_point now) const;
 
     // What is the same of a request and of the one that asks again: `members` of its params, raw, but for those of
-    // a round and the space between.
+    // a round. In which order members stand, and how they are written, means nothing.
     static std::string request(std::string_view method, std::string_view members);
 
 private:

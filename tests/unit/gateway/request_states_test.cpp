@@ -61,6 +61,13 @@ TEST(RequestStates, ARequestIsTheSameHoweverItIsSpacedAndWhateverItAnswers) {
                          "tools/call", R"("name" : "a","arguments":{"x":1},"requestState":"s",)"
                                        R"("inputResponses":{"k":{}})"));
     EXPECT_NE(first, RequestStates::request("tools/call", R"("name":"a","arguments":{"x":2})"));
+    const auto two = R"("name":"a","arguments":{"x":1,"y":{"b":[1,2],"a":"\u0041"}})";
+    const auto turned = R"("arguments":{"y":{"a":"A","b":[1,2]},"x":1},"name":"a")";
+    const auto other = R"("arguments":{"y":{"a":"A","b":[2,1]},"x":1},"name":"a")";
+    EXPECT_EQ(RequestStates::request("tools/call", two),
+              RequestStates::request("tools/call", turned));
+    EXPECT_NE(RequestStates::request("tools/call", two),
+              RequestStates::request("tools/call", other));
     EXPECT_NE(first, RequestStates::request("prompts/get", R"("name":"a","arguments":{"x":1})"));
 }
 
