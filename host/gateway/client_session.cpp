@@ -17,13 +17,6 @@ using protocol::Era;
 
 namespace {
 
-// Said again as it came: it may be a number that no type here holds.
-bool is_id(const protocol::Envelope& envelope) {
-    const auto digits = envelope.id.substr(envelope.id.starts_with('-'));
-    return envelope.id.starts_with('"') || envelope.number_id ||
-           digits.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 Answer refusal_of_meta(const Incoming& message) {
     const auto& meta = message.meta;
     const auto id = message.envelope.id;
@@ -88,9 +81,8 @@ void ClientSession::take_one(std::string_view message, Route from, const Carried
         incoming->carried = with;
         return take(*incoming, from);
     }
-    const bool json = core::parse_json(message, {.depth = depth}).has_value();
-    out_.answer(error_answer({}, json ? kInvalidRequest : kParseError, incoming.error().message),
-                from);
+    const auto fault = fault_of(message, depth);
+    out_.answer(error_answer(fault.raw_id, fault.code, incoming.error().message), from);
 }
 
 void ClientSession::take(const Incoming& message, Route from) {
@@ -120,7 +112,8 @@ void ClientSession::take_request(const Incoming& message, Route from) {
     const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
         answer_at_once(message.envelope.method, error_answer(raw_id, code, why), from);
     };
-    if (!is_id(envelope)) return refuse({}, kInvalidRequest, "an id is a text or a whole number");
+    if (!is_id(envelope.id))
+        return refuse({}, kInvalidRequest, "an id is a text or a whole number");
     if (unreadable) return refuse(id, kInvalidParams, "the params: " + unreadable->message);
     if (meta.wrong) return answer_at_once(envelope.method, refusal_of_meta(message), from);
     if (requests_.number_of(id, meta.era, from) != 0)

@@ -1,5 +1,10 @@
 #include "gateway/incoming.hpp"
 
+#include "core/json.hpp"
+#include "gateway/answers.hpp"
+
+#include <utility>
+
 namespace patchbay::gateway {
 
 namespace {
@@ -36,6 +41,27 @@ Result<Incoming> read_incoming(std::string_view message, std::size_t depth) {
         incoming.unreadable = params.error();
     incoming.meta = read_meta(incoming.params.meta);
     return incoming;
+}
+
+bool is_id(std::string_view raw) {
+    const auto digits = raw.substr(raw.starts_with('-'));
+    return raw.starts_with('"') ||
+           (!digits.empty() && digits.find_first_not_of("0123456789") == digits.npos);
+}
+
+Fault fault_of(std::string_view message, std::size_t depth) {
+    if (!core::parse_json(message, {.depth = depth})) return {kParseError, {}};
+    Fault fault{kInvalidRequest, {}};
+    std::size_t ids = 0;
+    bool answers = false;
+    protocol::each_member(message, [&](const std::string& key, std::string_view value) {
+        if (key == "id" && ++ids == 1 && is_id(value)) fault.raw_id = value;
+        answers = answers || key == "result" || key == "error";
+        return true;
+    });
+    // The id of an answer is one of ours: whoever gets it back takes it for its own.
+    if (ids != 1 || answers) fault.raw_id.clear();
+    return fault;
 }
 
 }  // namespace patchbay::gateway

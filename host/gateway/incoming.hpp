@@ -3,6 +3,7 @@
 //
 // Threads: [value]; it borrows the bytes that it was read from.
 // Errors:  those of parse_envelope(); of params that cannot be read `unreadable` says why.
+// Source:  JSON-RPC 2.0 section 5: an error has the id null only where that of the request could not be detected.
 #pragma once
 
 #include "gateway/carried_head.hpp"
@@ -10,7 +11,9 @@
 #include "protocol/envelope.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace patchbay::gateway {
@@ -24,5 +27,15 @@ struct Incoming {
 };
 
 Result<Incoming> read_incoming(std::string_view message, std::size_t depth);
+
+// A text or a whole number, as it stands there: that may be one that no type here holds.
+bool is_id(std::string_view raw);
+
+// What is said of a message that read_incoming() does not take.
+struct Fault {
+    std::int64_t code = 0;  // of JSON-RPC
+    std::string raw_id;     // of the request that it was meant to be; empty: that cannot be told
+};
+Fault fault_of(std::string_view message, std::size_t depth);
 
 }  // namespace patchbay::gateway

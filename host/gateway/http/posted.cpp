@@ -185,8 +185,8 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
         return Posted{Posted::Kind::Batch};
     auto read = read_incoming(request.body, depth);
     if (!read) {
-        const bool json = core::parse_json(request.body, {.depth = depth}).has_value();
-        return HttpRefusal{400, read.error().message, json ? kInvalidRequest : kParseError};
+        auto fault = fault_of(request.body, depth);
+        return HttpRefusal{400, read.error().message, fault.code, std::move(fault.raw_id)};
     }
     const bool is_request = read->envelope.kind == protocol::MessageKind::Request;
     Posted posted{is_request ? Posted::Kind::Request : Posted::Kind::Other, false,

@@ -95,6 +95,7 @@ TEST(Posted, ThatMakesNoSenseIsRefusedAsThat) {
     EXPECT_EQ(read(legacy("{")).code, -32700);
     EXPECT_EQ(read(legacy("7")).code, -32600);
     EXPECT_EQ(read(legacy(R"({"id":1})")).code, -32600);
+    EXPECT_EQ(read(legacy(R"({"id":1})")).id, "1");
     EXPECT_EQ(read(legacy("{")).status, 400u);
 }
 
