@@ -64,13 +64,46 @@ TEST(Origin, IsOneToTheLetterAsABrowserWritesIt) {
     EXPECT_EQ(*parse_origin("https://app.example:443"), "https://app.example");
     EXPECT_EQ(*parse_origin("http://app.example:80"), "http://app.example");
     EXPECT_EQ(*parse_origin("http://[::1]:5173"), "http://[::1]:5173");
+    EXPECT_EQ(*parse_origin("HTTPS://x"), "https://x");
+    EXPECT_EQ(*parse_origin("http://[::1]:80"), "http://[::1]");
+    EXPECT_EQ(*parse_origin("http://[0:0::0:1]:81"), "http://[::1]:81");
+    EXPECT_EQ(*parse_origin("http://[2001:DB8:0::7]"), "http://[2001:db8::7]");
+    EXPECT_EQ(*parse_origin("http://[::ffff:192.0.2.7]"), "http://[::ffff:c000:207]");
     EXPECT_EQ(*parse_origin("http://app.example:443"), "http://app.example:443");
     EXPECT_EQ(*parse_origin("chrome-extension://abcdef"), "chrome-extension://abcdef");
-    for (const auto* wrong :
-         {"", "*", "null", "app.example", "https://", "https://*.example", "https://a/",
-          "https://a/b", "https://a:", "https://a:x", "https://a:65536", "https://a:0443",
-          "https://a:0", "https://u@a", "https://a, https://b", "://a", "1x://a"})
+    for (const auto* wrong : {"",
+                              "*",
+                              "null",
+                              "app.example",
+                              "https://",
+                              "https://*.example",
+                              "https://a/",
+                              "https://a/b",
+                              "https://a:",
+                              "https://a:x",
+                              "https://a:65536",
+                              "https://a:0443",
+                              "https://a:0",
+                              "https://u@a",
+                              "https://a, https://b",
+                              "://a",
+                              "1x://a",
+                              "http://127.1",
+                              "http://0x7f.1",
+                              "http://127.0.0.01",
+                              "https://[::g]",
+                              "https://m\u00fcnchen.example"})
         EXPECT_FALSE(parse_origin(wrong)) << wrong;
+    EXPECT_THAT(parse_origin("https://m\u00fcnchen.example").error().message,
+                ::testing::HasSubstr("with xn--"));
+}
+
+TEST(Host, IsOneToTheLetterAsProgramsWriteIt) {
+    EXPECT_EQ(*parse_host("MCP.example"), "mcp.example");
+    EXPECT_EQ(*parse_host("[0::1]"), "[::1]");
+    EXPECT_EQ(parse_web_url("http://[0::1]:8080/mcp")->authority, "[::1]:8080");
+    EXPECT_EQ(parse_web_url("http://[0::1]")->authority, "[::1]");
+    EXPECT_FALSE(parse_host("127.1"));
 }
 
 }  // namespace
