@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <array>
 
@@ -29,30 +30,68 @@ std::string error_object(std::int64_t code, std::string_view message, std::strin
     return object + "}";
 }
 
+// What a result says of itself.
+struct Said {
+    bool any = false, typed = false, complete = true, aged = false, scoped = false;
+    bool meta_twice = false;
+    std::string_view meta = {};  // raw; empty: none
+};
+
+Said said_in(std::string_view raw_result) {
+    Said said;
+    protocol::each_member(raw_result, [&](const std::string& key, std::string_view value) {
+        said.any = true;
+        if (key == "resultType") said.typed = true, said.complete = value == "\"complete\"";
+        said.aged = said.aged || key == "ttlMs";
+        said.scoped = said.scoped || key == "cacheScope";
+        if (key != "_meta") return true;
+        said.meta_twice = !said.meta.empty();
+        said.meta = value;
+        return true;
+    });
+    return said;
+}
+
+std::string_view key_of(std::string_view member) {
+    return member.substr(0, protocol::past_string(member, 0));
+}
+
+// Into the `_meta` that is there: all up to its end goes before.
+void add_to_meta(Outcome& outcome, std::string_view raw_meta, std::string_view identity) {
+    bool any = false, identified = false;
+    protocol::each_member(raw_meta, [&](const std::string& key, std::string_view) {
+        any = true;
+        identified = identified || protocol::quoted(key) == key_of(identity);
+        return !identified;
+    });
+    if (identified || !raw_meta.starts_with('{')) return;
+    const auto inside = static_cast<std::size_t>(raw_meta.data() - outcome.rest.data()) + 1;
+    outcome.begin.append(outcome.rest.substr(0, inside)).append(identity).append(any ? "," : "");
+    outcome.rest.remove_prefix(inside);
+}
+
 }  // namespace
 
 // What is added stands first: what a server said is not touched.
-Outcome result_for(Era era, std::string_view method, std::string_view raw_result) {
+Outcome result_for(Era era, std::string_view method, std::string_view raw_result,
+                   std::string_view identity) {
     Outcome outcome{"\"result\":", raw_result};
     if (era == Era::Legacy) return outcome;
-    bool typed = false, complete = true, aged = false, scoped = false, any = false;
-    const bool kept = may_be_kept(method);
-    protocol::each_member(raw_result, [&](const std::string& key, std::string_view value) {
-        any = true;
-        if (key == "resultType") typed = true, complete = value == "\"complete\"";
-        aged = aged || key == "ttlMs";
-        scoped = scoped || key == "cacheScope";
-        return kept || !typed;
-    });
+    const auto said = said_in(raw_result);
     std::string added;
-    if (!typed) protocol::append_member(added, "resultType", "\"complete\"");
-    if (complete && kept) {
-        if (!aged) protocol::append_member(added, "ttlMs", "0");
-        if (!scoped) protocol::append_member(added, "cacheScope", "\"private\"");
+    if (!said.typed) protocol::append_member(added, "resultType", "\"complete\"");
+    if (said.complete && may_be_kept(method)) {
+        if (!said.aged) protocol::append_member(added, "ttlMs", "0");
+        if (!said.scoped) protocol::append_member(added, "cacheScope", "\"private\"");
     }
-    if (added.empty()) return outcome;
-    outcome.begin.append("{").append(added).append(any ? "," : "");
-    outcome.rest.remove_prefix(raw_result.find('{') + 1);
+    if (said.meta.empty() && !identity.empty())
+        protocol::append_member(added, "_meta", "{" + std::string(identity) + "}");
+    if (!added.empty()) {
+        outcome.begin.append("{").append(added).append(said.any ? "," : "");
+        outcome.rest.remove_prefix(raw_result.find('{') + 1);
+    }
+    if (!said.meta.empty() && !said.meta_twice && !identity.empty())
+        add_to_meta(outcome, said.meta, identity);
     return outcome;
 }
 
@@ -92,13 +131,13 @@ std::string error_message(std::string_view raw_id, std::int64_t code, std::strin
     return error_answer(raw_id, code, message).message;
 }
 
-Outcome refusal(Era era, std::string_view method, const Error& error) {
+Outcome refusal(Era era, std::string_view method, const Error& error, std::string_view identity) {
     const auto message = core::log::masked(error.message);
     const bool unknown = error.code == ErrorCode::NotFound || error.code == ErrorCode::Invalid;
     if (method == "tools/call" && !unknown) {
         const auto told = "{\"content\":[{\"type\":\"text\",\"text\":" + protocol::quoted(message) +
                           "}],\"isError\":true}";
-        return {result_for(era, method, told).text()};
+        return {result_for(era, method, told, identity).text()};
     }
     const bool resource = error.code == ErrorCode::NotFound && method == "resources/read";
     const auto code = resource && era == Era::Legacy         ? kResourceNotFound
@@ -106,6 +145,13 @@ Outcome refusal(Era era, std::string_view method, const Error& error) {
                       : error.code == ErrorCode::Unsupported ? kMethodNotFound
                                                              : kInternalError;
     return {"\"error\":" + error_object(code, message, {}), {}, code};
+}
+
+Outcome refusal_without(std::string_view raw_capabilities, const Error& error) {
+    const auto data = "{\"requiredCapabilities\":" + std::string(raw_capabilities) + "}";
+    return {"\"error\":" + error_object(kMissingCapability, core::log::masked(error.message), data),
+            {},
+            kMissingCapability};
 }
 
 }  // namespace patchbay::gateway

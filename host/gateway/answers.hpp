@@ -2,7 +2,7 @@
 // they are, with what that era asks for beside them, and our own errors.
 //
 // Threads: [value]. Errors: none; the raw parts must be valid JSON.
-// Source:  MCP 2026-07-28 basic/index, server/utilities/caching; 2025-11-25 server/*.
+// Source:  MCP 2026-07-28 basic/index ("Error Codes", `_meta`), server/utilities/caching; 2025-11-25 server/*.
 #pragma once
 
 #include "core/result.hpp"
@@ -22,6 +22,7 @@ inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kInternalError = -32603;
 inline constexpr std::int64_t kResourceNotFound = -32002;  // legacy
+inline constexpr std::int64_t kMissingCapability = -32021;
 inline constexpr std::int64_t kUnsupportedVersion = -32022;
 
 // How a request has ended: the raw member `"result":...` or `"error":...` in two parts, of which the
@@ -34,14 +35,20 @@ struct Outcome {
     std::string text() const { return std::string(begin).append(rest); }
 };
 
-// `raw_result`, an object, as the answer to a request of that method. Legacy: unchanged.
-Outcome result_for(protocol::Era era, std::string_view method, std::string_view raw_result);
+// `raw_result`, an object, as the answer to a request of that method. Legacy: unchanged. `identity`: a member of
+// `_meta` that says who answers, where nobody has said it; empty: none.
+Outcome result_for(protocol::Era era, std::string_view method, std::string_view raw_result,
+                   std::string_view identity = {});
 // The error object that a server answered; a code that the client's era does not know becomes the
 // one that stands for it there.
 Outcome error_for(protocol::Era era, std::string_view raw_error);
 // What could not be carried out. Of a tools/call what a model should read, and may do something about,
 // is the result of the tool; the rest is an error.
-Outcome refusal(protocol::Era era, std::string_view method, const Error& error);
+Outcome refusal(protocol::Era era, std::string_view method, const Error& error,
+                std::string_view identity = {});
+// What could not be carried out since its client, of the modern era, has not said that it can do that: raw, an
+// object.
+Outcome refusal_without(std::string_view raw_capabilities, const Error& error);
 
 Answer answer_with(std::string_view raw_id, const Outcome& outcome);
 Answer error_answer(std::string_view raw_id, std::int64_t code, std::string_view message,

@@ -26,8 +26,11 @@ bool may_want_input(std::string_view method) {
 bool can_be_asked(const json::object& capabilities, std::string_view method,
                   const json::object& params) {
     if (method == "roots/list") return core::object_in(&capabilities, "roots") != nullptr;
-    if (method == "sampling/createMessage")
-        return core::object_in(&capabilities, "sampling") != nullptr;
+    if (method == "sampling/createMessage") {
+        const auto* sampling = core::object_in(&capabilities, "sampling");
+        const bool tools = params.contains("tools") || params.contains("toolChoice");
+        return sampling && (!tools || core::object_in(sampling, "tools"));
+    }
     const auto* elicitation = core::object_in(&capabilities, "elicitation");
     if (method != "elicitation/create" || !elicitation) return false;
     if (core::text_in(&params, "mode") == "url") return elicitation->contains("url");

@@ -43,6 +43,10 @@ std::string ClientHandshake::discovered() const {
     return json::serialize(result);
 }
 
+std::string ClientHandshake::identity() const {
+    return "\"io.modelcontextprotocol/serverInfo\":" + json::serialize(about_us());
+}
+
 void ClientHandshake::restore(const std::string& revision, const json::object& capabilities) {
     revision_ = revision;
     capabilities_ = capabilities;

@@ -28,6 +28,8 @@ public:
     // The raw result of `initialize`.
     Result<std::string> initialize(const protocol::Params& params);
     std::string discovered() const;  // the raw result of `server/discover`
+    // Who answers: a raw member of the `_meta` of a result.
+    std::string identity() const;
     // What another session of that client agreed on.
     void restore(const std::string& revision, const boost::json::object& capabilities);
 

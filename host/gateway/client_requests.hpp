@@ -30,6 +30,7 @@ struct ClientRequest {
     Route route = 0;
     std::string capabilities{};           // raw: what servers are told that its client can
     std::string subject{};                // raw params, of what may be asked for again
+    std::string lacking{};                // raw capabilities that it needs and its client has not
     std::string tool{};                   // that it calls, by its public name
     bool as_task = false;                 // what it calls is to go on after its answer
     std::string server{};                 // else: that has it; empty: none yet

@@ -43,6 +43,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
                  std::move(version)),
       outcomes_(servers_.connections().loop(), requests_, out_, this->principal(),
                 RequestStates(parts.state_key, this->principal().id + "\n" + view_.key()),
+                handshake_.identity(),
                 [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), parts.catalogue, *this, view_,
@@ -112,7 +113,7 @@ void ClientSession::take_request(const Incoming& message, Route from) {
     const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
         answer_at_once(message.envelope.method, error_answer(raw_id, code, why), from);
     };
-    if (!is_id(envelope.id))
+    if (!envelope.number_id && !is_id(envelope.id))
         return refuse({}, kInvalidRequest, "an id is a text or a whole number");
     if (unreadable) return refuse(id, kInvalidParams, "the params: " + unreadable->message);
     if (meta.wrong) return answer_at_once(envelope.method, refusal_of_meta(message), from);
@@ -266,11 +267,9 @@ void ClientSession::end_stream(RequestNumber number, const std::string& why) {
     const auto id = listener->id;
     const auto route = requests_.find(number)->route;
     cancel(number, why);
-    out_.answer({protocol::response(id,
-                                    "{\"resultType\":\"complete\",\"_meta\":{"
-                                    "\"io.modelcontextprotocol/subscriptionId\":" +
-                                        id + "}}")},
-                route);
+    const auto result = "{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":" + id + "}}";
+    const auto identity = handshake_.identity();
+    out_.answer(answer_with(id, result_for(Era::Modern, {}, result, identity)), route);
 }
 
 }  // namespace patchbay::gateway

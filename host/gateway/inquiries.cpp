@@ -75,7 +75,11 @@ std::optional<connection::Question> Inquiries::ask_about(RequestNumber number,
                                                          const json::object& form, Answer answer) {
     const std::string method = "elicitation/create";
     const auto* request = requests_.find(number);
-    if (!request || !can_be_asked(client_.abilities_behind(*request), method, form)) return {};
+    if (!request) return {};
+    if (!can_be_asked(client_.abilities_behind(*request), method, form)) {
+        outcomes_.note_lack(number, R"({"elicitation":{}})");
+        return {};
+    }
     const auto text = json::serialize(form);
     if (!request->modern())
         return questions_.ask(server, method, text, std::move(answer), request->route);

@@ -50,18 +50,29 @@ void RequestOutcomes::go_on(RequestNumber number) {
     const auto id = request->id;
     const auto route = request->route;
     const auto what = RequestStates::request(request->method, request->subject);
+    const auto method = request->method;
     requests_.rename(number, {}, 0);
-    out_.answer({protocol::response(id, rounds_.begin(number, what))}, route);
+    const auto asked = rounds_.begin(number, what);
+    out_.answer(answer_with(id, result_for(protocol::Era::Modern, method, asked, identity_)),
+                route);
 }
 
 void RequestOutcomes::reply(RequestNumber number, std::string raw_result) {
     if (const auto* request = requests_.find(number))
-        settle(number, result_for(request->meta.era, request->method, raw_result));
+        settle(number, result_for(request->meta.era, request->method, raw_result, identity_));
+}
+
+void RequestOutcomes::note_lack(RequestNumber number, std::string raw_capabilities) {
+    if (auto* request = requests_.find(number)) request->lacking = std::move(raw_capabilities);
 }
 
 void RequestOutcomes::refuse(RequestNumber number, const Error& error) {
-    if (const auto* request = requests_.find(number))
-        settle(number, refusal(request->meta.era, request->as_task ? "" : request->method, error));
+    const auto* request = requests_.find(number);
+    if (!request) return;
+    if (error.code == ErrorCode::Denied && request->modern() && !request->lacking.empty())
+        return settle(number, refusal_without(request->lacking, error));
+    settle(number,
+           refusal(request->meta.era, request->as_task ? "" : request->method, error, identity_));
 }
 
 void RequestOutcomes::pass_on(RequestNumber number, Result<connection::Reply> reply) {
@@ -69,7 +80,7 @@ void RequestOutcomes::pass_on(RequestNumber number, Result<connection::Reply> re
     if (!request) return;
     if (!reply) return refuse(number, reply.error());
     const auto era = request->meta.era;
-    settle(number, reply->error.empty() ? result_for(era, request->method, reply->result)
+    settle(number, reply->error.empty() ? result_for(era, request->method, reply->result, identity_)
                                         : error_for(era, reply->error));
 }
 

@@ -23,14 +23,15 @@ namespace patchbay::gateway {
 
 class RequestOutcomes final : public Replies {
 public:
-    // `expired`: its client has not come back.
+    // `expired`: its client has not come back. `identity`: as result_for() says.
     RequestOutcomes(core::Loop& loop, ClientRequests& requests, Outward& out,
-                    const core::Principal& client, RequestStates states,
+                    const core::Principal& client, RequestStates states, std::string identity,
                     std::function<void(RequestNumber)> expired)
         : loop_(loop),
           requests_(requests),
           out_(out),
           client_(client),
+          identity_(std::move(identity)),
           rounds_(loop, std::move(states), std::move(expired)) {}
 
     // Asks its client by the answer to that request; the arguments are those of InputRounds.
@@ -39,6 +40,8 @@ public:
                              const std::string& key);
     // Whether `again` answers what was asked; it belongs to the request that was ended for that.
     bool resume(const ClientRequest& again, const protocol::Params& params);
+    // Its client has not said that it can do that, raw, which it needs: if nothing comes of it, that is why.
+    void note_lack(RequestNumber request, std::string raw_capabilities);
     // It was cancelled, and is asked for nothing any more.
     void forget(RequestNumber request) { rounds_.end(request); }
 
@@ -56,6 +59,7 @@ private:
     ClientRequests& requests_;
     Outward& out_;
     const core::Principal& client_;
+    const std::string identity_;
     InputRounds rounds_;
     core::Lifetime lifetime_;
 };

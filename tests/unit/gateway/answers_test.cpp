@@ -41,6 +41,42 @@ TEST(Answers, WhatAServerSaysOfItselfStays) {
     EXPECT_EQ(result_of(Era::Modern, "tools/list", other), other) << "nobody keeps that one";
 }
 
+constexpr const char* kWho = R"("io.modelcontextprotocol/serverInfo":{"name":"us"})";
+
+std::string identified(const std::string& raw, const char* method = "tools/call") {
+    const auto text = result_for(Era::Modern, method, raw, kWho).text();
+    return text.substr(text.find(':') + 1);
+}
+
+TEST(Answers, EachResultOfTheModernEraSaysWhoAnswers) {
+    const std::string who = kWho;
+    EXPECT_EQ(identified(R"({"n":1E400})"),
+              R"({"resultType":"complete","_meta":{)" + who + R"(},"n":1E400})");
+    EXPECT_EQ(identified(R"({"resultType":"complete","_meta": {"a":1E400} ,"n":1})"),
+              R"({"resultType":"complete","_meta": {)" + who + R"(,"a":1E400} ,"n":1})");
+    EXPECT_EQ(identified(R"({"n":[],"_meta":{}})"),
+              R"({"resultType":"complete","n":[],"_meta":{)" + who + "}}");
+    EXPECT_EQ(result_for(Era::Legacy, "tools/call", "{}", kWho).text(), "\"result\":{}");
+}
+
+TEST(Answers, WhoAServerSaysThatItIsStays) {
+    const std::string other =
+        R"({"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"it"}}})";
+    EXPECT_EQ(identified(other), other);
+    const std::string odd = R"({"resultType":"complete","_meta":7})";
+    EXPECT_EQ(identified(odd), odd);
+    const std::string twice = R"({"resultType":"complete","_meta":{},"_meta":{}})";
+    EXPECT_EQ(identified(twice), twice);
+}
+
+TEST(Answers, WhatIsLackingIsNamed) {
+    const auto told = json::parse(
+        "{" + refusal_without(R"({"elicitation":{}})", {ErrorCode::Denied, "why"}).text() + "}");
+    EXPECT_EQ(told.at_pointer("/error/code"), -32021);
+    EXPECT_EQ(told.at_pointer("/error/message"), "why");
+    EXPECT_TRUE(told.at_pointer("/error/data/requiredCapabilities/elicitation").is_object());
+}
+
 TEST(Answers, ACodeThatAnEraDoesNotKnowBecomesTheOneThatStandsForIt) {
     const std::string gone = R"({"code":-32002,"message":"gone","data":{"uri":"a:b"}})";
     EXPECT_EQ(error_of(Era::Legacy, gone), gone);

@@ -198,6 +198,18 @@ TEST_F(ApprovalsTest, AModernClientIsAskedByTheAnswerToItsCall) {
     EXPECT_EQ(calls(), 1u);
 }
 
+TEST_F(ApprovalsTest, AModernClientThatCannotBeAskedIsToldWhatItLacks) {
+    approve_by("ask");
+    session().take(
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__git__log","_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+        R"("io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}})");
+    const auto answer = answer_to(1);
+    EXPECT_EQ(at(answer, "/error/code"), -32021) << answer;
+    EXPECT_TRUE(at(answer, "/error/data/requiredCapabilities/elicitation").is_object());
+    EXPECT_EQ(calls(), 0u);
+}
+
 TEST_F(ApprovalsTest, ListsNeedNoneAndReadingDoes) {
     approve_by("ask");
     offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});

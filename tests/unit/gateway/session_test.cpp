@@ -112,7 +112,10 @@ TEST_F(SessionTest, ATraceContextPassesBothWaysAsItIs) {
     EXPECT_EQ(at(ask(2, "tools/call", params), "/result/_meta"), json::value(trace));
     EXPECT_EQ(at_server(), json::value(trace));
     say_modern("m", "tools/call", kCall, trace);
-    EXPECT_EQ(at(answer_to("m"), "/result/_meta"), json::value(trace));
+    auto meta = at(answer_to("m"), "/result/_meta").as_object();
+    EXPECT_TRUE(meta.contains("io.modelcontextprotocol/serverInfo")) << "which is ours";
+    meta.erase("io.modelcontextprotocol/serverInfo");
+    EXPECT_EQ(json::value(meta), json::value(trace));
     EXPECT_EQ(at_server(), json::value(trace));
 
     const auto raw = json::serialize(trace);
@@ -519,6 +522,20 @@ TEST_F(SessionTest, WhoGoesTakesAlongWhatItAsked) {
     session_.reset();
     EXPECT_TRUE(
         wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
+}
+
+TEST_F(SessionTest, EachAnswerToAModernClientSaysWhoGaveIt) {
+    const std::string who = "/result/_meta/io.modelcontextprotocol~1serverInfo/name";
+    for (const auto* method : {"server/discover", "tools/list", "prompts/list"})
+        EXPECT_EQ(at(ask_modern(method, method), who), "patchbay") << method;
+    EXPECT_EQ(at(ask_modern("call", "tools/call", kCall), who), "patchbay");
+    say_modern("stream", "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
+    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    session().end_streams();
+    const auto ended = answer_to("stream");
+    EXPECT_EQ(at(ended, who), "patchbay") << ended;
+    EXPECT_EQ(at(ended, "/result/_meta/io.modelcontextprotocol~1subscriptionId"), "stream");
+    EXPECT_EQ(at(ended, "/result/resultType"), "complete");
 }
 
 }  // namespace

@@ -130,6 +130,10 @@ TEST(Posted, OfTheModernEraSaysTheSameInItsHead) {
     EXPECT_EQ(read(with(call, "mcp-name", "A")).code, -32020);
     EXPECT_EQ(read(with(call, "mcp-name", "=?base64?YQ==?=")).status, 200u);
     EXPECT_EQ(read(with(call, "mcp-name", "=?base64?Y*==?=")).code, -32020);
+    EXPECT_EQ(read(with(call, "mcp-method", "=?base64?dG9vbHMvY2FsbA==?=")).code, -32020);
+    const auto accented = modern("tools/call", "\"name\":\"\xc3\xa9\"", {{"mcp-name", "x"}});
+    EXPECT_EQ(read(with(accented, "mcp-name", "=?base64?w6k=?=")).status, 200u);
+    EXPECT_EQ(read(with(accented, "mcp-name", "\xc3\xa9")).code, -32020);
     EXPECT_EQ(read(modern("resources/read", R"("uri":"a:1")", {{"mcp-name", "a:1"}})).status, 200u);
     EXPECT_EQ(read(modern("prompts/get", R"("name":"p")")).code, -32020);
 }
