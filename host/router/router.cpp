@@ -210,15 +210,16 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(call);
         const auto kept = flights.keep(id, request.server, bytes, std::move(call));
         if (kept.expired()) return;
-        target.refresh_tools(
-            [this, watch = alive, id, kept, tool, server = request.server](const Result<void>&) {
-                const auto asked = kept.lock();
-                if (!*watch || !asked) return;
-                if (const auto* entry = finder.index().find_raw(server, tool))
-                    return send_call(id, *entry, *asked);
-                if (const auto* asker = caller_of(id))
-                    flights.end_soon(id, why_missing(*asker, server, tool));
-            });
+        target.refresh_tools([this, watch = alive, id, kept, tool,
+                              server = request.server](const Result<void>&) {
+            const auto asked = kept.lock();
+            if (!*watch || !asked) return;
+            if (const auto* entry = finder.index().find_raw(server, tool))
+                return send_call(id, *entry, *asked);
+            if (const auto* asker = caller_of(id))
+                flights.end_soon(
+                    id, finder.why_missing_at(asker->number(), asker->sight().get(), server, tool));
+        });
     }
 
     // Shows no more than tools() does.

@@ -160,8 +160,9 @@ std::vector<std::string> ToolFinder::names_or_prefixes() {
     return names;
 }
 
-Error ToolFinder::why_missing(connection::CallerNumber caller, const connection::Sight* sight,
-                              const std::string& name, const std::vector<std::string>& servers) {
+std::optional<Error> ToolFinder::why_unknown(connection::CallerNumber caller,
+                                             const std::string& wanted,
+                                             const std::vector<std::string>& servers) {
     for (const auto& id : servers) {
         if (const auto found = pool_.find(id); !found) return found.error();
         const auto* held = pool_.held(id, caller);
@@ -171,11 +172,34 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const connection:
         if (status.state != State::Ready) return why_not_ready(status);
     }
     // From here on the caller holds a connection to each that is ready.
-    const std::string wanted = "\"" + core::printable(name, 80) + "\"";
     for (const auto& id : servers) {
         if (const auto* error = pool_.held(id, caller)->tools_error())
-            return {error->code, error->message + "; so nothing is known of the tool " + wanted};
+            return Error{error->code,
+                         error->message + "; so nothing is known of the tool " + wanted};
     }
+    return {};
+}
+
+Error ToolFinder::why_missing_at(connection::CallerNumber caller, const connection::Sight* sight,
+                                 const std::string& server, const std::string& tool) {
+    const std::string wanted = "\"" + core::printable(tool, 80) + "\"";
+    if (auto why = why_unknown(caller, wanted, {server})) return std::move(*why);
+    std::vector<std::string> names;
+    for (const auto& each : listed(core::Trust::NeedsApproval, sight))
+        if (each.server == server) names.push_back(each.tool->name);
+    // Its public name is none here.
+    const auto prefix = "mcp__" + server + "__";
+    const auto own = tool.starts_with(prefix) ? tool.substr(prefix.size()) : tool;
+    const bool there = own != tool && std::find(names.begin(), names.end(), own) != names.end();
+    return {ErrorCode::NotFound, "server \"" + server + "\" has no tool " + wanted +
+                                     (there ? "; did you mean \"" + core::printable(own, 80) + "\"?"
+                                            : core::did_you_mean(own, names))};
+}
+
+Error ToolFinder::why_missing(connection::CallerNumber caller, const connection::Sight* sight,
+                              const std::string& name, const std::vector<std::string>& servers) {
+    const std::string wanted = "\"" + core::printable(name, 80) + "\"";
+    if (auto why = why_unknown(caller, wanted, servers)) return std::move(*why);
     for (const auto& id : servers) {
         const auto prefix = "mcp__" + id + "__";
         if (!name.starts_with(prefix)) continue;

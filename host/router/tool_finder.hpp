@@ -52,8 +52,14 @@ public:
     // which would send the reader to the spelling.
     Error why_missing(connection::CallerNumber caller, const connection::Sight* sight,
                       const std::string& name, const std::vector<std::string>& servers);
+    // The same of a tool of that server by its own name, for who asks by these.
+    Error why_missing_at(connection::CallerNumber caller, const connection::Sight* sight,
+                         const std::string& server, const std::string& tool);
 
 private:
+    // `wanted`: as it is told. Nothing: all of them have listed their tools for that caller.
+    std::optional<Error> why_unknown(connection::CallerNumber caller, const std::string& wanted,
+                                     const std::vector<std::string>& servers);
     // Brings up these, one at least.
     void search(const connection::Caller& caller, const std::string& name,
                 const std::vector<std::string>& servers, Located located);

@@ -57,7 +57,7 @@ TEST_F(RouterTest, ACallThatNamesNoToolOrIsNoneIsNotSent) {
     EXPECT_EQ(ask("git", "tools/call", R"("name":)").error().code, ErrorCode::Invalid);
     const auto unknown = ask("git", "tools/call", R"("name":"lgo")");
     EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
-    EXPECT_THAT(unknown.error().message, HasSubstr(R"(did you mean "mcp__git__log")"));
+    EXPECT_THAT(unknown.error().message, HasSubstr(R"(did you mean "log")"));
     EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
 }
 

@@ -86,6 +86,19 @@ TEST_F(RouterTest, ANameAsItsServerHasItLeadsToThePublicOne) {
                               protocol::public_name("odd", "weird name/x") + "\"?"));
 }
 
+TEST_F(RouterTest, WhoAsksInAServersOwnWordsIsToldOfItsToolsInThem) {
+    const auto ask = [&](const std::string& tool) {
+        std::string message;
+        router().request(caller, {"git", "tools/call", {"\"name\":\"" + tool + "\"", {}}},
+                         [&](const auto& reply) { message = reply.error().message; });
+        loop.run_until([&] { return !message.empty(); }, core::Clock::now() + 20s);
+        return message;
+    };
+    EXPECT_EQ(ask("lgo"), "server \"git\" has no tool \"lgo\"; did you mean \"log\"?");
+    EXPECT_EQ(ask("mcp__git__log"),
+              "server \"git\" has no tool \"mcp__git__log\"; did you mean \"log\"?");
+}
+
 TEST_F(RouterTest, AToolOfAServerThatHasGoneIsLookedForInItsNewList) {
     ASSERT_TRUE(call("mcp__git__log"));
     auto& git = servers.at("git");
