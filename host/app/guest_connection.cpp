@@ -118,8 +118,12 @@ void GuestConnection::begin(const Hello& hello) {
 
 // A session of its own, as a client has that starts `serve`.
 void GuestConnection::begin_client(const Hello& hello) {
+    auto welcome = desk_.welcome(hello);
     auto view = view_of(desk_.host().servers(), hello.shown);
-    if (!view) return refuse(view.error());
+    // Who has read something else may have what is not here.
+    if (!view)
+        return refuse(welcome.fits ? view.error()
+                                   : Error{ErrorCode::Unavailable, view.error().message});
     client_ = std::make_unique<ClientLines>(ClientLines::Parts{
         desk_.host(),
         input_,
@@ -127,7 +131,6 @@ void GuestConnection::begin_client(const Hello& hello) {
         std::move(*view),
         ClientLines::Others::MayCome,
         [this] { look_at_client(); }});
-    auto welcome = desk_.welcome(hello);
     welcome.guest = number_;
     client_->line(to_line(welcome));
     client_->begin();

@@ -92,14 +92,26 @@ std::string why_another(const Session& session, const Welcome& host, const std::
            "is started in";
 }
 
+struct Looked {
+    std::unique_ptr<HostLine> line;
+    std::string why_not;             // the one that is there did not do
+    std::optional<Error> not_shown;  // what a client is to be shown it does not show
+};
+
 // The host of `folder` at `place`, if it may be used.
 std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& place,
                                 const std::string& folder, core::Descriptor socket,
-                                const Hello& hello, Fit fit, std::string& why_not) {
+                                const Hello& hello, Fit fit, Looked& looked) {
     auto line = HostLine::open(session.host().loop(), place, std::move(socket), hello,
                                patience(fit, session.global().quiet));
     if (!line) {
-        why_not = line.error().message;
+        looked.why_not = line.error().message;
+        const auto code = line.error().code;
+        if (hello.as == Guest::Client &&
+            (code == ErrorCode::NotFound || code == ErrorCode::Denied)) {
+            looked.not_shown = line.error();
+            return {};
+        }
         const bool to_mend = line.error().code == ErrorCode::Unsupported;
         if (session.global().verbose || (to_mend && !session.global().quiet))
             say("note: the running host at " + place.path() +
@@ -108,7 +120,7 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
     }
     const auto& host = (*line)->welcome();
     if (host.version != PATCHBAY_VERSION) {
-        why_not = "it is patchbay " + host.version + "; end it and start it anew";
+        looked.why_not = "it is patchbay " + host.version + "; end it and start it anew";
         if (!session.global().quiet)
             say("note: " + name_of(host) + " is patchbay " + host.version +
                 " and is not asked; end it and start it anew");
@@ -140,11 +152,6 @@ std::unique_ptr<HostLine> greet(const Session& session, const MeetingPoint& plac
     return std::move(*line);
 }
 
-struct Looked {
-    std::unique_ptr<HostLine> line;
-    std::string why_not;  // the one that is there did not do
-};
-
 // The nearest first: above, a host counts where no server minds in which folder it runs, or for what is
 // turned there.
 Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
@@ -174,9 +181,8 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
         if (!hello)
             hello = Hello{PATCHBAY_VERSION, as,
                           configuration_digest(*session.host().snapshot(), environment), shown};
-        looked.line =
-            greet(session, place, folder, std::move(*socket), *hello, fit, looked.why_not);
-        if (looked.line) return looked;
+        looked.line = greet(session, place, folder, std::move(*socket), *hello, fit, looked);
+        if (looked.line || looked.not_shown) return looked;
     }
     if (!hello) say_more(session, "no host runs for this folder and configuration");
     return looked;
@@ -212,8 +218,17 @@ std::string why_nobody(const Session& session, const Looked& looked) {
 
 }  // namespace
 
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit, const Shown& shown) {
-    return look(session, as, fit, shown).line;
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit) {
+    return look(session, as, fit, {}).line;
+}
+
+Result<std::unique_ptr<HostLine>> host_for_client(Session& session, const Shown& shown) {
+    auto looked = look(session, Guest::Client, Fit::Exactly, shown);
+    if (looked.not_shown)
+        return within("the running host",
+                      {looked.not_shown->code,
+                       looked.not_shown->message + "; with --alone serve has one of its own"});
+    return std::move(looked.line);
 }
 
 Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as) {

@@ -21,9 +21,10 @@ inline constexpr std::chrono::milliseconds kHostPatience{200}, kLongPatience{5'0
 // EvenIfKept: also one that was given this configuration and keeps the one before. Any: whatever it runs by.
 enum class Fit { Exactly, EvenIfKept, Any };
 // Null: there is none that may be used.
-// `shown`: of a client.
-std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly,
-                                        const Shown& shown = {});
+std::unique_ptr<HostLine> look_for_host(Session& session, Guest as, Fit fit = Fit::Exactly);
+// The same for a client that is to be shown that. NotFound, Denied: the host that runs by what this command has read
+// does not show it, as where a person has stopped that server; then no other one shall.
+Result<std::unique_ptr<HostLine>> host_for_client(Session& session, const Shown& shown);
 // The host that runs, whatever it runs by, for what none of one's own can do. Unavailable: why there is none, and how
 // there is one.
 Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as);

@@ -161,8 +161,9 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     if (!view) return session->report_missing(view.error());
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
     if (terms->said.http.empty() && !metrics) {
-        if (const auto line = look_for_host(*session, Guest::Client, Fit::Exactly, wanted))
-            return ClientRelay(*session, *line).run();
+        const auto line = host_for_client(*session, wanted);
+        if (!line) return session->report(line.error());
+        if (*line) return ClientRelay(*session, **line).run();
     } else if (global.verbose) {
         say("no running host is asked: serve --http and --metrics have a host of their own");
     }
@@ -200,7 +201,7 @@ void add_door_options(CLI::App& serve, config::ListenerSettings& typed) {
     each("--allow-host", typed.allow_host, "HOST",
          "Another name that clients may call it by (their Host header)");
     each("--allow-origin", typed.allow_origin, "ORIGIN",
-         "Whose pages of the web may use it from a browser, to the letter "
+         "Whose pages of the web may use it from a browser "
          "(https://app.example.org); those "
          "of its own names may anyway. Where nobody is asked for a token, such a page may do all "
          "that you may");

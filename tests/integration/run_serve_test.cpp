@@ -93,6 +93,28 @@ TEST_P(RunServe, AClientIsToldWhenTheHostHasGone) {
     EXPECT_THAT(done.err, HasSubstr("has gone; with --alone"));
 }
 
+// Else a server that a person has stopped would run all the same.
+TEST_P(RunServe, AServerThatWasStoppedInTheHostIsNotBridgedBesideIt) {
+    home.add_example("x");
+    home.add_example("y");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"mcp", "stop", "x"}).exit_code, 0);
+    for (const auto& words : {Words{"serve", "--only", "x"}, {"serve", "--servers", "x,y"}}) {
+        const auto done = home.run(words);
+        EXPECT_NE(done.exit_code, 0);
+        EXPECT_THAT(done.err, HasSubstr("the running host: "));
+        EXPECT_THAT(done.err, HasSubstr("server \"x\""));
+        EXPECT_THAT(done.err, HasSubstr("mcp start x"));
+    }
+    EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
+    auto bridge = client({"--only", "x"});
+    bridge.greet();
+    EXPECT_THAT(json::serialize(bridge.ask("tools/call", {{"name", "ecko"}})),
+                AllOf(HasSubstr("did you mean \\\"echo\\\""), Not(HasSubstr("mcp__"))));
+    EXPECT_EQ(bridge.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_P(RunServe, WhatCannotBeReadOfWhatIsShownShowsNothing) {
     home.add_example("x");
     RunningHost host(home);
