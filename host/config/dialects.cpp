@@ -170,12 +170,14 @@ private:
         if (!core::nearest(member.key, {"permissions", "policy"}).empty())
             return close_for(member, text);  // most likely rules that would forbid something
         if (nearly_servers(member.key) && misnamed_servers(member, text)) return;
+        // That name is ours, also in another program's file.
+        if (member.key == "patchbay" && member.value.find("gateway")) {
+            note(Severity::Error, member.mark, text + "; [gateway] stands by itself");
+            return close_gateway(member.mark);
+        }
         if (of_another_program()) return;
         // Who may come in may stand there.
-        if (!core::nearest(member.key, {"gateway"}).empty()) {
-            Member meant{"gateway", member.mark, Node()};
-            close_table(meant);
-        }
+        if (!core::nearest(member.key, {"gateway"}).empty()) close_gateway(member.mark);
         const auto& value = member.value;
         const bool server = value.is(Node::Kind::Map) && defines_connection(value);
         if (may_forbid(member)) {
@@ -310,6 +312,11 @@ private:
     // it every tool, or everybody who comes to the gateway.
     void close_if_it_bars(Member& member) {
         if (member.key == "permissions" || member.key == "gateway") close_table(member);
+    }
+
+    void close_gateway(const Mark& mark) {
+        Member meant{"gateway", mark, Node()};
+        close_table(meant);
     }
 
     void close_table(Member& member) {

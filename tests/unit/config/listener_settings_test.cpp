@@ -73,6 +73,20 @@ TEST(ListenerSettings, ACheckoutOpensNoDoorLeavesNoneOpenAndNamesNoKeys) {
     }
 }
 
+// [patchbay.gateway] reads as if it were meant.
+TEST(ListenerSettings, BelowAnotherNameTheyAreToldAndLetNobodyIn) {
+    const std::string text = "[patchbay.gateway]\nhttp = '127.0.0.1:1'\napprovals = 'rules'\n";
+    const auto own = merged({{Scope::User, text}});
+    EXPECT_THAT(all(own.diagnostics),
+                HasSubstr("unknown table or key \"patchbay\"; [gateway] stands by itself"));
+    EXPECT_NE(own.gateway.fault, "");
+    const auto foreign = merged({{Scope::Project, text}, {Scope::User, "[gateway]\nsse = true\n"}});
+    EXPECT_THAT(all(foreign.diagnostics), HasSubstr("[gateway] stands by itself"));
+    EXPECT_EQ(foreign.gateway.fault, "") << "a checkout turns off no gateway of its user's";
+    const auto beside = merged({{Scope::Project, text + "[mcpServers.x]\ncommand = 'x'\n"}});
+    EXPECT_THAT(all(beside.diagnostics), HasSubstr("[gateway] stands by itself"));
+}
+
 TEST(ListenerSettings, AStrongerScopeReplacesAKeyAndLeavesTheOthers) {
     const auto config = merged(
         {{Scope::User, "[gateway]\nhttp = '127.0.0.1:1'\noauth_issuer = ['https://a']\n"},
