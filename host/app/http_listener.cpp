@@ -4,6 +4,7 @@
 #include "app/entrance.hpp"
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
+#include "app/path_watch.hpp"
 #include "app/session_folder.hpp"
 #include "gateway/http/cross_origin.hpp"
 #include "gateway/http/http_gateway.hpp"
@@ -13,6 +14,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -27,6 +31,20 @@ TermFault fault_of_tls(const HttpTerms& terms, const Error& error) {
     };
     const bool of_key = names(terms.said.tls_key) && !names(terms.said.tls_cert);
     return {of_key ? "--tls-key" : "--tls-cert", within("TLS", error)};
+}
+
+std::vector<std::string> files_of(const Host& host) {
+    std::vector<std::string> files;
+    for (const auto& each : host.candidates())
+        if (each.path.starts_with('/')) files.push_back(each.path);
+    return files;
+}
+
+// Who edits a file may wait for it to count.
+void say_that_it_counts_later(bool quiet) {
+    if (!quiet)
+        say("warning: a file of the configuration has changed; it counts when this is started "
+            "anew (tokens and the files of TLS count at once)");
 }
 
 }  // namespace
@@ -82,6 +100,14 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     print_line(url);
     if (terms.said.sse) print_line(plan->url(server.address(), gateway::SseClients::kStream));
     std::fflush(stdout);  // somebody waits for it
+    const bool quiet = session.global().quiet;
+    if (!quiet && !terms.said.public_url.empty())
+        say("clients outside know it as " + terms.said.public_url);
+    bool told = false;
+    PathWatch edits(host.loop(), [&] {
+        if (!std::exchange(told, true)) say_that_it_counts_later(quiet);
+    });
+    edits.watch(files_of(host));
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });
     gateway->close();

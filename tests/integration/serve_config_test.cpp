@@ -34,6 +34,18 @@ TEST_F(ServeConfig, ItListensWhereTheFileSaysAndAsksWhoComes) {
                              HasSubstr("patchbay serve --stdio")));
 }
 
+TEST_F(ServeConfig, WhoEditsAFileIsToldThatItCountsLater) {
+    say("http = '127.0.0.1:0'\n");
+    run({"serve", "--public-url", "https://mcp.example/mcp"});
+    EXPECT_EQ(status({{"Origin", "https://app.example"}}), 403);
+    say("http = '127.0.0.1:0'\nallow_origin = ['https://app.example']\n");
+    EXPECT_TRUE(program_->wait_until([&] {
+        return program_->err().find("it counts when this is started anew") != std::string::npos;
+    })) << program_->err();
+    EXPECT_EQ(status({{"Origin", "https://app.example"}}), 403);
+    EXPECT_THAT(end(), HasSubstr("clients outside know it as https://mcp.example/mcp\n"));
+}
+
 TEST_F(ServeConfig, AnOptionCountsBeforeTheFile) {
     say("http = '127.0.0.1:1'\nauth = 'token'\nsse = true\nmetrics = '127.0.0.1:0'\n");
     run({"serve", "--http", "127.0.0.1:0", "--auth", "none"});
