@@ -103,13 +103,10 @@ bool is_ours(const Host& before, const EditOptions& options, Typed typed, const 
              const config::Environment& environment) {
     if (service::is_approved(options.id, before.config())) return true;
     if (typed == Typed::Switch) return false;
-    const auto& waiting = before.config().untrusted;
     const auto definitions = definitions_of(options.id, environment);
-    return std::none_of(waiting.begin(), waiting.end(),
-                        [&](const auto& proposal) { return proposal.id == options.id; }) &&
-           std::none_of(definitions.begin(), definitions.end(), [&](const auto& each) {
-               return config::from_project(each.place.scope) && each.place.file != file;
-           });
+    return std::none_of(definitions.begin(), definitions.end(), [&](const auto& each) {
+        return config::from_project(each.place.scope) && each.place.file != file;
+    });
 }
 
 Result<void> approve(Host& host, const std::string& id) {

@@ -1,6 +1,7 @@
 // The verbs that change servers in the files of scopes: what they write, what they leave, and what they
 // do not approve.
 #include "integration/home.hpp"
+#include "support/killed_at.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -163,6 +165,43 @@ TEST_F(EditVerbs, OneThatWasApprovedStaysSoWhenItIsTurnedOffAndOnAndWhenThatIsTa
     EXPECT_FALSE(works("ex"));
     EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
     EXPECT_TRUE(works("ex"));
+}
+
+TEST_F(EditVerbs, OneThatIsTypedInPlaceOfWhatACheckoutBroughtIsOnesOwn) {
+    home.write(project, "[servers.ex]\ncommand = \"rm\"\n");
+    EXPECT_EQ(edit(example({"add", "ex", "--replace"})).exit_code, 0);
+    EXPECT_TRUE(works("ex"));
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code, 7) << "rm is not";
+}
+
+TEST_F(EditVerbs, KilledAtAnyMomentTheyLeaveTheOldTextOrTheNewOneAndAWayOn) {
+    const std::string old = "# mine\n[servers.a]\ncommand = \"true\"\n";
+    home.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
+    const auto add = example({"mcp", "add", "ex"});
+    home.write(project, old);
+    ASSERT_EQ(home.run(add).exit_code, 0);
+    const auto added = text(project);
+    for (const bool undo : {false, true}) {
+        SCOPED_TRACE(undo ? "undo" : "add");
+        const auto command = home.patchbay(undo ? Words{"config", "undo"} : add);
+        int killed = 0;
+        for (int nth = 1;; ++nth) {
+            fs::remove_all(home.root() / "state/patchbay");
+            home.write(project, old);
+            if (undo) {
+                ASSERT_EQ(home.run(add).exit_code, 0);
+            }
+            const auto outcome = killed_at(nth, home.root(), [&] { return become(command); });
+            EXPECT_THAT(text(project), AnyOf(old, added)) << outcome.last_call;
+            if (!outcome.killed) break;
+            ++killed;
+            EXPECT_EQ(home.run(add).exit_code, 0);
+            EXPECT_EQ(text(project), added) << outcome.last_call << " " << nth;
+            EXPECT_TRUE(works("ex")) << outcome.last_call << " " << nth;
+        }
+        EXPECT_GE(killed, 5);
+    }
 }
 
 // ---- remove, undo
