@@ -259,6 +259,43 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     return is_unavailable(status) ? kUnavailable : kOk;
 }
 
+// By a host of its own: what runs already proves nothing of a start.
+int test_verb(GlobalOptions global, const std::string& server) {
+    global.alone = true;
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
+    session.troubles().tell_those_of({server}, TroubleTeller::Entries::All);
+    if (!session.host().connections().find(server)) return session.report_no_server(server);
+    const auto began = core::Clock::now();
+    ask_for_tools(session, {server}, service::Ask::Anew, 0);
+    const auto took =
+        std::chrono::duration_cast<std::chrono::milliseconds>(core::Clock::now() - began);
+    if (session.was_interrupted()) return kInterrupted;
+    const auto statuses = session.servers().statuses();
+    const auto status = std::find_if(statuses.begin(), statuses.end(),
+                                     [&](const Status& each) { return each.id == server; });
+    if (status == statuses.end()) return session.report_no_server(server);
+    const bool fine = status->state == State::Ready && status->tools_error.empty();
+    if (global.json) {
+        print_json(json::serialize(json::object{{"id", server},
+                                                {"ok", fine},
+                                                {"taken_ms", took.count()},
+                                                {"status", service::to_json(*status)}}));
+    } else if (fine) {
+        print_line(server + ": connected over " + transport_of(*status) + ", protocol " +
+                   status->protocol + ", " + tool_count(*status) + " tools, in " +
+                   std::to_string(took.count()) + " ms");
+    }
+    if (fine) return kOk;
+    if (!global.json && status->state == State::Ready)
+        return session.report(
+            {ErrorCode::Unavailable,
+             "server \"" + server + "\" does not list its tools: " + status->tools_error});
+    if (!global.json) return session.report(connection::why_not_ready(*status));
+    return exit_code_of(connection::why_not_ready(*status).code);
+}
+
 int list_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
@@ -399,12 +436,12 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         bool follow = false;
     };
     const auto words = std::make_shared<Words>();
-    auto& mcp = add_verb(
-        app, "mcp",
-        "Servers: status, list, logs, start, stop, restart, enable, disable, add, add-json, get, "
-        "remove, login, logout, auth",
-        "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
-        "mcp logs github -n 50");
+    auto& mcp = add_verb(app, "mcp",
+                         "Servers: status, test, list, logs, start, stop, restart, enable, "
+                         "disable, add, add-json, get, "
+                         "remove, login, logout, auth",
+                         "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
+                         "mcp logs github -n 50");
     mcp.require_subcommand(1);
     auto& status =
         add_verb(mcp, "status", "Connect, and show the state of every server or of one",
@@ -415,6 +452,13 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
                           "  patchbay mcp list --json");
+    auto& test = add_verb(
+        mcp, "test", "Connect a server anew, let it list its tools, and end it",
+        "  patchbay mcp test docs\nNo running host is asked. Exit codes: 4 its entry cannot be "
+        "used, 5 it cannot be connected or lists no tools, 6 there\nis no such server, 7 it is "
+        "not approved, 8 it took too long.");
+    test.add_option("ID", words->server, "The server")->required();
+    choice.on(test, [words](const auto& global) { return test_verb(global, words->server); });
     const auto scope = std::make_shared<std::string>("effective");
     list.add_option("--scope", *scope,
                     "What the files of one scope say, whether it counts or not; effective: what "

@@ -252,6 +252,27 @@ TEST_F(EditVerbs, ThoseThatAreAddedAtOnceAreAllThere) {
         EXPECT_THAT(text(project), HasSubstr("[servers.x" + std::to_string(i) + "]"));
 }
 
+// ---- test
+
+TEST_F(EditVerbs, OneThatIsTestedIsConnectedAndListsItsTools) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    ASSERT_EQ(edit({"add", "dead", "--", "/bin/false"}).exit_code, 0);
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": "true"}}})");
+    const auto fine = edit({"test", "ex"});
+    EXPECT_EQ(fine.exit_code, 0) << fine.err;
+    EXPECT_THAT(fine.out, ::testing::ContainsRegex(
+                              "^ex: connected over stdio, protocol .*, [0-9]+ tools, in "));
+    EXPECT_EQ(json::parse(edit({"test", "ex", "--json"}).out).at("ok"), true);
+    const auto dead = edit({"test", "dead"});
+    EXPECT_EQ(dead.exit_code, 5);
+    EXPECT_THAT(dead.err, HasSubstr("server \"dead\""));
+    const auto told = json::parse(edit({"test", "dead", "--json"}).out);
+    EXPECT_EQ(told.at("ok"), false);
+    EXPECT_EQ(told.at("status").at("state"), "failed");
+    EXPECT_EQ(edit({"test", "theirs"}).exit_code, 7);
+    EXPECT_EQ(edit({"test", "nobody"}).exit_code, 6);
+}
+
 // ---- what is shown
 
 TEST_F(EditVerbs, ASecretComesFromStdinAndIsShownToNobody) {
