@@ -98,7 +98,7 @@ void BatchOperations::list_tools(const BatchLine& line) {
 void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
     const auto server = text_of(line.members, "server");
     in_flight_.add(line.id).list = service::list_things(
-        servers_, caller_, kind, server,
+        servers_, caller_, kind, server, service::ThingListing::Servers::Connect,
         [this, id = line.id, kind, server](service::ThingList list) {
             // Of all servers, what the others list is worth having beside one's error.
             if (!server.empty() && !list.errors.empty())

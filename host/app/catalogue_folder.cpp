@@ -28,6 +28,13 @@ std::string file_of(const std::string& server, const std::string& definition) {
     return core::sha256_hex(server + "\n" + definition) + kSuffix;
 }
 
+std::string file_of(const std::string& server, const catalogue::Origin& origin,
+                    catalogue::List list) {
+    return core::sha256_hex(server + "\n" + origin.definition + "\n" + catalogue::name_of(list) +
+                            "\n" + origin.folder) +
+           kSuffix;
+}
+
 // Only who looks sees when a server was heard last: what cannot be noted is no trouble.
 void set_time(int folder, const std::string& name, catalogue::Time listed) {
     const auto seconds = std::chrono::system_clock::to_time_t(listed);
@@ -62,17 +69,21 @@ void remove_oldest(const std::string& path, std::size_t most) {
 }  // namespace
 
 CatalogueFolder::CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue,
-                                 std::string path, core::log::Level failures)
+                                 std::string path, const core::Limits& limits,
+                                 core::log::Level failures)
     : catalogue_(catalogue),
       path_(std::move(path)),
+      limits_(limits),
       failures_(failures),
       pause_(loop),
       worker_(loop, 1) {
     catalogue_.watch(*this);
+    catalogue_.read_from(this);
 }
 
 CatalogueFolder::~CatalogueFolder() {
     catalogue_.unwatch(*this);
+    catalogue_.read_from(nullptr);
     save();
 }
 
@@ -84,8 +95,7 @@ core::Descriptor CatalogueFolder::open_folder() {
     return {};
 }
 
-void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs,
-                             const core::Limits& limits) {
+void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs) {
     std::vector<const registry::ServerSpec*> unknown;
     for (const auto& spec : specs)
         if (looked_for_.insert(file_of(spec.id(), spec.definition_key)).second)
@@ -93,34 +103,58 @@ void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs,
     if (unknown.empty()) return;
     const auto folder = open_folder();
     if (folder.get() < 0) return;
-    for (const auto* spec : unknown) recall(folder, *spec, limits);
+    for (const auto* spec : unknown) recall(folder, *spec);
+}
+
+void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec) {
+    const auto name = file_of(spec.id(), spec.definition_key);
+    const auto found = read(folder, name, spec.id());
+    if (!found) return;
+    auto listing = catalogue::from_text(found->text, spec.definition_key, limits_);
+    if (!listing) return tell_useless(spec.id(), within(path_ + "/" + name, listing.error()));
+    auto shared = std::make_shared<const catalogue::Listing>(std::move(*listing));
+    written_[{spec.id(), catalogue::List::Tools}] = {shared, found->listed};
+    catalogue_.recall(spec.id(), std::move(shared), found->listed);
+}
+
+std::optional<catalogue::Kept> CatalogueFolder::take(const std::string& server,
+                                                     const catalogue::Origin& origin,
+                                                     catalogue::List list) {
+    const auto name = file_of(server, origin, list);
+    if (!looked_for_.insert(name).second) return {};
+    const auto folder = open_folder();
+    if (folder.get() < 0) return {};
+    const auto found = read(folder, name, server);
+    if (!found) return {};
+    auto items = catalogue::items_from_text(found->text, list, origin, limits_);
+    if (!items)
+        return tell_useless(server, within(path_ + "/" + name, items.error())), std::nullopt;
+    auto shared = std::make_shared<const catalogue::Items>(std::move(*items));
+    written_[{server, list}] = {shared, found->listed};
+    return catalogue::Kept{std::move(shared), {found->listed, true}};
+}
+
+void CatalogueFolder::tell_useless(const std::string& server, const Error& error) const {
+    core::log::warn("what server \"" + server +
+                    "\" listed before cannot be used, it is asked anew: " + error.message);
 }
 
 // The time of the file is the one at which its server was heard last (touch).
-void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
-                             const core::Limits& limits) {
-    const auto name = file_of(spec.id(), spec.definition_key);
-    const auto useless = [&](const Error& error) {
-        core::log::warn("what server \"" + spec.id() +
-                        "\" listed before cannot be used, it is asked anew: " + error.message);
-    };
+std::optional<CatalogueFolder::Found> CatalogueFolder::read(const core::Descriptor& folder,
+                                                            const std::string& name,
+                                                            const std::string& server) {
     const auto file = core::open_private_file(folder, path_, name, core::Others::MayNothing);
-    if (!file) return useless(file.error());
+    if (!file) return tell_useless(server, file.error()), std::nullopt;
     struct stat about {};
-    if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return;
+    if (file->get() < 0 || ::fstat(file->get(), &about) != 0) return {};
     const auto room = kRecallBytes - recalled_bytes_;
-    if (static_cast<std::size_t>(about.st_size) > room) return;  // known once it is asked
-    const auto text = core::read_whole(*file, path_ + "/" + name, std::min(kMostBytes, room));
-    if (!text) return useless(text.error());
+    if (static_cast<std::size_t>(about.st_size) > room) return {};  // known once it is asked
+    auto text = core::read_whole(*file, path_ + "/" + name, std::min(kMostBytes, room));
+    if (!text) return tell_useless(server, text.error()), std::nullopt;
     recalled_bytes_ += text->size();
-    auto listing = catalogue::from_text(*text, spec.definition_key, limits);
-    if (!listing) return useless(within(path_ + "/" + name, listing.error()));
-    auto shared = std::make_shared<const catalogue::Listing>(std::move(*listing));
     // A clock that was turned back, or a file that was touched, lets nothing seem newer than now.
-    const auto listed = std::min(std::chrono::system_clock::from_time_t(about.st_mtime),
-                                 std::chrono::system_clock::now());
-    kept_[spec.id()] = {shared, listed};
-    catalogue_.recall(spec.id(), std::move(shared), listed);
+    return Found{std::move(*text), std::min(std::chrono::system_clock::from_time_t(about.st_mtime),
+                                            std::chrono::system_clock::now())};
 }
 
 void CatalogueFolder::on_published() {
@@ -132,16 +166,29 @@ void CatalogueFolder::save() {
     for (const auto& [server, listing] : catalogue_.listings()) {
         const auto* standing = catalogue_.standing(server);
         if (!listing->whole || !standing || standing->recalled) continue;
-        auto& kept = kept_[server];
-        const bool same = kept.listing == listing;
-        if (same && standing->listed - kept.listed < kHeardAgain) continue;
-        const auto name = file_of(server, listing->definition);
-        kept = {listing, standing->listed};
-        if (same)
-            touch(name, standing->listed);
-        else
-            write(name, catalogue::to_text(*listing), standing->listed);
+        save({server, catalogue::List::Tools}, listing, standing->listed,
+             file_of(server, listing->definition),
+             [&all = *listing] { return catalogue::to_text(all); });
     }
+    for (const auto& [which, kept] : catalogue_.all_items()) {
+        if (kept.standing.recalled) continue;
+        save(which, kept.items, kept.standing.listed,
+             file_of(which.first, kept.items->origin, which.second),
+             [list = which.second, &all = *kept.items] { return catalogue::to_text(list, all); });
+    }
+}
+
+void CatalogueFolder::save(const Which& which, std::shared_ptr<const void> what,
+                           catalogue::Time listed, const std::string& name,
+                           const std::function<std::string()>& text) {
+    auto& written = written_[which];
+    const bool same = written.what == what;
+    if (same && listed - written.listed < kHeardAgain) return;
+    written = {std::move(what), listed};
+    if (same)
+        touch(name, listed);
+    else
+        write(name, text(), listed);
 }
 
 void CatalogueFolder::write(const std::string& name, std::string text, catalogue::Time listed) {

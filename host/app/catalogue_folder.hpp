@@ -1,8 +1,7 @@
-// What servers listed last, on disk: `catalogue/` in the state directory, one file a server and
-// definition. Only a cache: what cannot be read is as if it were not there, and is written anew when
-// its server lists its tools.
+// What servers listed last, on disk: `catalogue/` in the state directory, one file a server, definition and list. Only
+// a cache: what cannot be read is as if it were not there, and is written anew when its server lists it.
 //
-// Owns:    the thread that writes. Borrows loop and catalogue, which must outlive it.
+// Owns:    the thread that writes. Borrows loop, catalogue and limits, which must outlive it.
 // Threads: [loop]; writing is its thread's, and the destructor waits for that.
 // Errors:  none. A file that cannot be used is told in the log once, and is as if it were not there; so is, once,
 //          that nothing can be kept.
@@ -22,38 +21,53 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchbay::app {
 
-class CatalogueFolder final : catalogue::Watcher {
+class CatalogueFolder final : catalogue::Watcher, catalogue::Shelf {
 public:
     static constexpr std::size_t kMostBytes = 4u << 20, kRecallBytes = 32u << 20,
-                                 kMostFiles = 1'000;
+                                 kMostFiles = 4'000;
     static constexpr std::chrono::milliseconds kPause{200};  // of several lists in a row
 
     // `failures`: how it is told that nothing can be kept; a host that does one thing and ends loses nothing by it.
     CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue, std::string path,
-                    core::log::Level failures = core::log::Level::Warn);
+                    const core::Limits& limits, core::log::Level failures = core::log::Level::Warn);
     ~CatalogueFolder();  // what has been listed is written
 
-    // What these listed for an earlier host goes into the catalogue, of each server and definition once. Reads files.
-    void recall(const std::vector<registry::ServerSpec>& specs, const core::Limits& limits);
+    // The tools that these listed for an earlier host go into the catalogue, of each server and definition once. Reads
+    // files. Other lists do when somebody asks for them.
+    void recall(const std::vector<registry::ServerSpec>& specs);
 
 private:
-    // On disk, or on its way there, by server.
-    struct Kept {
-        std::shared_ptr<const catalogue::Listing> listing;
+    using Which = std::pair<std::string, catalogue::List>;  // of that server
+    // On disk, or on its way there.
+    struct Written {
+        std::shared_ptr<const void> what;
+        catalogue::Time listed;
+    };
+    struct Found {
+        std::string text;
         catalogue::Time listed;
     };
 
     void on_published() override;
+    void on_items_published() override { on_published(); }
+    std::optional<catalogue::Kept> take(const std::string& server, const catalogue::Origin& origin,
+                                        catalogue::List list) override;
     core::Descriptor open_folder();
-    void recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
-                const core::Limits& limits);
+    void recall(const core::Descriptor& folder, const registry::ServerSpec& spec);
+    std::optional<Found> read(const core::Descriptor& folder, const std::string& name,
+                              const std::string& server);
+    void tell_useless(const std::string& server, const Error& error) const;
     void save();
+    void save(const Which& which, std::shared_ptr<const void> what, catalogue::Time listed,
+              const std::string& name, const std::function<std::string()>& text);
     void write(const std::string& name, std::string text, catalogue::Time listed);
     void touch(const std::string& name, catalogue::Time listed);
     void remove(const std::string& name);
@@ -61,8 +75,9 @@ private:
 
     catalogue::Catalogue& catalogue_;
     const std::string path_;
+    const core::Limits& limits_;
     const core::log::Level failures_;
-    std::map<std::string, Kept> kept_;
+    std::map<Which, Written> written_;
     std::set<std::string> looked_for_;  // files
     std::size_t recalled_bytes_ = 0;
     core::Timer pause_;

@@ -301,11 +301,10 @@ std::shared_ptr<AnyListing> DistantHost::list_things(service::Kind kind, const s
     const auto servers = server.empty() ? servers_.connections().ids() : std::vector{server};
     asked_for_.insert(servers.begin(), servers.end());
     const auto held = std::make_shared<bool>(true);
-    const bool as_they_are = which == service::ThingListing::Servers::AsTheyAre;
     const auto id = send(
         "host/things",
         ",\"kind\":" + protocol::quoted(word_of(kind)) + ",\"server\":" + protocol::quoted(server) +
-            (as_they_are ? ",\"as_they_are\":true" : ""),
+            ",\"which\":" + protocol::quoted(app::word_of(which)),
         [servers, done = std::move(done),
          held = std::weak_ptr(held)](const Result<connection::Reply>& reply) {
             if (held.expired()) return;

@@ -115,10 +115,8 @@ void GuestOperations::list_things(const BatchLine& line, BatchInFlight& in_fligh
     auto done = lifetime_.guard([&in_flight, id = line.id](const service::ThingList& list) {
         in_flight.succeed(id, json::serialize(things_text(list)));
     });
-    const bool as_they_are = core::flag_in(&line.members, "as_they_are") == true;
-    in_flight.add(line.id).list =
-        as_they_are ? service::list_things_as_they_are(servers_, caller_, kind, std::move(done))
-                    : service::list_things(servers_, caller_, kind, server, std::move(done));
+    in_flight.add(line.id).list = service::list_things(
+        servers_, caller_, kind, server, which_in(text_of(line.members, "which")), std::move(done));
 }
 
 // As `tools/call`, but that some of its time is spent already: finding the tool was the same command's.

@@ -8,7 +8,7 @@
 //   host/statuses                                        status_text of each
 //   host/tools      servers, cut_short                   tools_text, as far as they are known by now
 //   host/find       name, timeout_ms                     tool_text of one
-//   host/things     kind, server, as_they_are            things_text, when all have answered
+//   host/things     kind, server, which                  things_text, when all have answered
 //   host/call       name, arguments, timeout_ms, spent_ms, progress     the server's answer
 //   host/ping                                       {}, at once
 //   host/rules      servers                              rules that match no tool of theirs

@@ -144,9 +144,10 @@ struct Host::Impl final : connection::ServerEvents {
                                                 .observer = observer});
         connections->apply(registry::specs_of(config));
         router.emplace(callers, *connections, *policy, catalogue, observer);
-        servers.emplace(config, *connections, *router);
+        servers.emplace(config, *connections, *router, &catalogue,
+                        options.environment.working_directory);
         if (!options.state_directory.empty())
-            lists.emplace(loop, catalogue, options.state_directory + "/catalogue",
+            lists.emplace(loop, catalogue, options.state_directory + "/catalogue", config.limits,
                           options.long_lived ? core::log::Level::Warn : core::log::Level::Debug);
         catalogue.watch(drifts);
     }
@@ -189,7 +190,7 @@ struct Host::Impl final : connection::ServerEvents {
         std::vector<registry::ServerSpec> specs;
         for (const auto& id : ids.empty() ? connections->ids() : ids)
             if (const auto found = connections->find(id)) specs.push_back(found->get().spec());
-        lists->recall(specs, loaded.config.limits);
+        lists->recall(specs);
     }
 
     void on_output(const std::string& server, bool stray, std::string_view line) override {

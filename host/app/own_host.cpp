@@ -52,10 +52,8 @@ private:
 std::shared_ptr<AnyListing> OwnHost::list_things(service::Kind kind, const std::string& server,
                                                  service::ThingListing::Servers which,
                                                  service::ThingListing::Done done) {
-    const bool as_they_are = which == service::ThingListing::Servers::AsTheyAre;
     return std::make_shared<OwnListing>(
-        as_they_are ? service::list_things_as_they_are(servers_, caller_, kind, std::move(done))
-                    : service::list_things(servers_, caller_, kind, server, std::move(done)));
+        service::list_things(servers_, caller_, kind, server, which, std::move(done)));
 }
 
 router::CallId OwnHost::request(router::ServerRequest request, connection::ReplyHandler handler) {

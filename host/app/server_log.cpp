@@ -67,7 +67,9 @@ void ServerLog::add(const std::string& server, bool stray, std::string_view line
 }
 
 void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
-    if (!directory_.empty() && !kept.refused) write(server, kept, line);
+    const auto since = now_() - kept.refused;
+    const bool pauses = since >= since.zero() && since < kAgain;
+    if (!directory_.empty() && !pauses) write(server, kept, line);
     kept.lines.push_back(std::move(line));
     if (kept.lines.size() > kLinesInMemory) kept.lines.pop_front();
 }
@@ -75,14 +77,19 @@ void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
 void ServerLog::write(const std::string& server, Kept& kept, const std::string& line) {
     const auto path = path_of(server);
     if (kept.file && is_due(kept)) kept.file.reset();
-    if (!kept.file && !open(path, kept)) {
-        kept.refused = true;
-        core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
-                        "; server output is kept in memory only");
-        return;
-    }
+    if (!kept.file && !open(path, kept)) return refuse(path, kept);
     kept.bytes += line.size() + 1;
-    std::fputs((line + "\n").c_str(), kept.file.get());
+    const bool put = std::fputs((line + "\n").c_str(), kept.file.get()) >= 0 &&
+                     std::fflush(kept.file.get()) == 0;
+    if (!put) refuse(path, kept);
+}
+
+// A disk that is full has room again some time.
+void ServerLog::refuse(const std::string& path, Kept& kept) {
+    core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
+                    "; server output is kept in memory only");
+    kept.file.reset();
+    kept.refused = now_();
 }
 
 bool ServerLog::is_due(const Kept& kept) const {

@@ -3,7 +3,7 @@
 // large or as old as it may be it becomes ID.log.1, that ID.log.2, and so on.
 //
 // Owns:    the files it opened. Threads: [loop].
-// Errors:  a file that cannot be written is told once in the log; memory goes on.
+// Errors:  a file that cannot be written is told in the log; memory goes on, and after kAgain the file is tried again.
 // Limits:  line_bytes a line, which is core::Limits stderr_line_bytes; kLinesInMemory lines a server
 //          in memory; config::LogSettings server_bytes and server_age of a file, server_files of them.
 #pragma once
@@ -25,6 +25,7 @@ namespace patchbay::app {
 class ServerLog {
 public:
     static constexpr std::size_t kLinesInMemory = 500;
+    static constexpr std::chrono::minutes kAgain{1};
     using Now = std::function<std::chrono::system_clock::time_point()>;
 
     // No directory: memory only. `now`: what time it is.
@@ -46,13 +47,14 @@ private:
         std::deque<std::string> lines;
         std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, std::fclose};
         std::size_t bytes = 0;
-        std::chrono::system_clock::time_point since{};  // of the first line in the file
-        bool refused = false;
+        std::chrono::system_clock::time_point since{};    // of the first line in the file
+        std::chrono::system_clock::time_point refused{};  // when it was; the epoch: it is not
         std::string begun;  // what begin() was told, until a line follows
     };
 
     void keep(const std::string& server, Kept& kept, std::string line);
     void write(const std::string& server, Kept& kept, const std::string& line);
+    void refuse(const std::string& path, Kept& kept);
     bool open(const std::string& path, Kept& kept);
     bool is_due(const Kept& kept) const;
     void put_aside(const std::string& path) const;

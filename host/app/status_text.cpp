@@ -327,16 +327,35 @@ std::vector<service::ServerError> errors_in(const json::array& list) {
 
 }  // namespace
 
+namespace {
+
+json::array heard_text(const std::vector<service::Heard>& heard) {
+    json::array texts;
+    for (const auto& each : heard)
+        texts.push_back({{"server", each.server},
+                         {"listed", seconds_of(each.standing.listed)},
+                         {"recalled", each.standing.recalled}});
+    return texts;
+}
+
+std::vector<service::Heard> heard_in(const json::object& told) {
+    std::vector<service::Heard> heard;
+    if (const auto* texts = core::array_in(&told, "heard"))
+        for (const auto& each : *texts)
+            if (const auto* one = each.if_object())
+                heard.push_back(
+                    {text_in(*one, "server"),
+                     {time_in(*one, "listed"), core::flag_in(one, "recalled") == true}});
+    return heard;
+}
+
+}  // namespace
+
 json::object tools_text(const service::ToolList& list) {
     json::array tools;
     for (const auto& tool : list.tools) tools.push_back(tool_text(tool));
-    json::array heard;
-    for (const auto& each : list.heard)
-        heard.push_back({{"server", each.server},
-                         {"listed", seconds_of(each.standing.listed)},
-                         {"recalled", each.standing.recalled}});
     return {{"tools", std::move(tools)},
-            {"heard", std::move(heard)},
+            {"heard", heard_text(list.heard)},
             {"errors", errors_text(list.errors)},
             {"answered", list.answered}};
 }
@@ -353,14 +372,31 @@ Result<service::ToolList> parse_tools(const json::value& text, ToolDefinitions& 
         list.tools.push_back(std::move(*tool));
     }
     list.errors = errors_in(*errors);
-    if (const auto* heard = core::array_in(told, "heard"))
-        for (const auto& each : *heard)
-            if (const auto* one = each.if_object())
-                list.heard.push_back(
-                    {text_in(*one, "server"),
-                     {time_in(*one, "listed"), core::flag_in(one, "recalled") == true}});
+    list.heard = heard_in(*told);
     list.answered = core::flag_in(told, "answered") == true;
     return list;
+}
+
+namespace {
+
+using Which = service::ThingListing::Servers;
+constexpr std::pair<Which, const char*> kWhich[] = {{Which::Connect, "connect"},
+                                                    {Which::Refreshed, "refreshed"},
+                                                    {Which::Known, "known"},
+                                                    {Which::AsTheyAre, "as_they_are"}};
+
+}  // namespace
+
+const char* word_of(Which which) {
+    for (const auto& [each, word] : kWhich)
+        if (each == which) return word;
+    return kWhich[0].second;
+}
+
+Which which_in(std::string_view said) {
+    for (const auto& [which, word] : kWhich)
+        if (word == said) return which;
+    return Which::Connect;
 }
 
 json::object things_text(const service::ThingList& list) {
@@ -368,6 +404,7 @@ json::object things_text(const service::ThingList& list) {
     for (const auto& thing : list.things)
         things.push_back({{"server", thing.server}, {"text", thing.text}});
     return {{"things", std::move(things)},
+            {"heard", heard_text(list.heard)},
             {"errors", errors_text(list.errors)},
             {"denied", errors_text(list.denied)},
             {"answered", list.answered}};
@@ -390,6 +427,7 @@ Result<service::ThingList> parse_things(const json::value& text) {
     }
     list.errors = errors_in(*errors);
     list.denied = errors_in(*denied);
+    list.heard = heard_in(*told);
     list.answered = number_in<std::size_t>(*told, "answered");
     return list;
 }

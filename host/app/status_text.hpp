@@ -14,6 +14,7 @@
 #include <boost/json.hpp>
 
 #include <deque>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::app {
@@ -29,6 +30,9 @@ Result<router::ListedTool> parse_tool(const boost::json::value& text, ToolDefini
 boost::json::object tools_text(const service::ToolList& list);
 Result<service::ToolList> parse_tools(const boost::json::value& text, ToolDefinitions& definitions);
 
+// Which servers are asked for them, and how: unknown words mean that all are.
+const char* word_of(service::ThingListing::Servers which);
+service::ThingListing::Servers which_in(std::string_view word);
 boost::json::object things_text(const service::ThingList& list);
 Result<service::ThingList> parse_things(const boost::json::value& text);
 

@@ -113,6 +113,8 @@ void print_statuses(const Session& session, const std::vector<Status>& statuses)
     print_table(rows);
 }
 
+constexpr std::size_t kInstructionsShown = 300;
+
 void print_detail(const Session& session, const Status& status) {
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& value, const char* colour = "") {
@@ -128,6 +130,7 @@ void print_detail(const Session& session, const Status& status) {
         status.server_name + (status.server_version.empty() ? "" : " " + status.server_version));
     row("capabilities", core::join(status.capabilities, ", "));
     row("tools", tool_count(status));
+    row("instructions", core::printable(status.instructions, kInstructionsShown));
     for (const auto& [name, value] : status.facts) row(name.c_str(), value);
     if (status.starting) row("start", connection::to_string(*status.starting));
     row("restarts", std::to_string(status.restarts));
@@ -302,6 +305,7 @@ int list_verb(const GlobalOptions& global) {
     auto& session = *opened;
     session.troubles().tell_all();
     ask_who_runs(session);
+    if (global.json) session.host().recall_lists();  // what they say of themselves
     return show_statuses(session, session.asked().statuses(), false);
 }
 

@@ -39,15 +39,16 @@ Kind kind_of(const std::string& name) {
                                : Kind::Resources;
 }
 
-// Of `server`, or of all; each is asked as soon as it is there. `show` and `enough` as in
+using Which = service::ThingListing::Servers;
+
+// Of `server`, or of all; each that is asked is so as soon as it is there. `show` and `enough` as in
 // Meanwhile; without `show` all of them are waited for.
-ThingList list_things(Session& session, Kind kind, const std::string& server,
+ThingList list_things(Session& session, Kind kind, const std::string& server, Which which,
                       const std::function<void(const ThingList& so_far)>& show = {},
                       std::function<bool()> enough = {}) {
     std::optional<ThingList> listed;
-    const auto listing =
-        session.asked().list_things(kind, server, service::ThingListing::Servers::Connect,
-                                    [&](ThingList list) { listed = std::move(list); });
+    const auto listing = session.asked().list_things(
+        kind, server, which, [&](ThingList list) { listed = std::move(list); });
     Meanwhile meanwhile{nullptr, std::move(enough)};
     if (show) meanwhile.show = [&] { show(listing->so_far()); };
     wait_for(session,
@@ -60,16 +61,20 @@ ThingList list_things(Session& session, Kind kind, const std::string& server,
 
 ThingList list_as_they_are(Session& session, Kind kind) {
     std::optional<ThingList> listed;
-    const auto listing =
-        session.asked().list_things(kind, {}, service::ThingListing::Servers::AsTheyAre,
-                                    [&](ThingList list) { listed = std::move(list); });
+    const auto listing = session.asked().list_things(
+        kind, {}, Which::AsTheyAre, [&](ThingList list) { listed = std::move(list); });
     session.wait([&] { return listed.has_value(); }, [&] { listing->cut_short(); });
     return listed.value_or(ThingList());
 }
 
-void ask_who_runs(Session& session) {
+// Without a host that runs, what is known of `server`, of all when empty, without asking.
+void ask_who_runs(Session& session, const std::string& server) {
     if (auto line = look_for_host(session, Guest::Person))
         session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+    else if (server.empty())
+        session.host().recall_lists();
+    else
+        session.host().recall_lists({server});
 }
 
 // A running host asks nobody to sign in; here somebody is.
@@ -95,6 +100,29 @@ std::string text_of(const json::object& object, const char* key) {
 // The thing that a verb is about, or what it ends with: then why was reported.
 using Meant = std::variant<NamedThing, int>;
 
+bool shows_kept(const ThingList& listed) {
+    return std::any_of(listed.heard.begin(), listed.heard.end(),
+                       [](const auto& each) { return each.standing.recalled; });
+}
+
+// The one server that has it by what they listed before, where all have told.
+std::optional<std::string> known_owner(const ThingList& listed, Kind kind,
+                                       const std::string& name) {
+    const auto servers = service::offering(listed, kind, name);
+    if (servers.size() != 1 || !listed.errors.empty() || !shows_kept(listed)) return {};
+    return servers.front();
+}
+
+// What counts is what that server lists when it is asked; nothing: that no more.
+std::optional<NamedThing> as_listed_now(Session& session, Kind kind, const std::string& name,
+                                        const std::string& server) {
+    if (kind == Kind::Resources) return NamedThing{server, {}};
+    const auto listed = list_things(session, kind, server, Which::Connect);
+    auto found = service::find_thing_of(listed, kind, name, server);
+    if (!found || !found->definition) return {};
+    return std::move(*found);
+}
+
 // The thing of this name, from the one server that has it: for that, all have to answer (things.hpp
 // says why), as long as the time-outs of their start and of the list let them.
 Meant find_thing(Session& session, Kind kind, const std::string& name) {
@@ -106,14 +134,19 @@ Meant find_thing(Session& session, Kind kind, const std::string& name) {
         say("note: server \"" + offering.front() + "\" lists it, and others may; --server " +
             offering.front() + " does not wait for them");
     };
-    const auto list = [&] {
-        return list_things(session, kind, "", look, [&] { return offering.size() > 1; });
+    const auto list = [&](Which which) {
+        return list_things(session, kind, "", which, look, [&] { return offering.size() > 1; });
     };
-    auto listed = list();
+    auto listed = list(Which::Known);
+    if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
+    if (auto owner = known_owner(listed, kind, name)) {
+        if (auto found = as_listed_now(session, kind, name, *owner)) return std::move(*found);
+    }
+    if (shows_kept(listed)) listed = list(Which::Connect);
     if (std::any_of(listed.errors.begin(), listed.errors.end(),
                     [](const auto& each) { return asks_better_alone(each.error); })) {
         session.ask_own();
-        listed = list();
+        listed = list(Which::Connect);
     }
     if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
     if (auto found = service::find_thing(listed, kind, name)) {
@@ -143,7 +176,7 @@ Meant thing_of(Session& session, Kind kind, const std::string& name, const std::
     if (server.empty()) return find_thing(session, kind, name);
     // A URI may be read though no list has it, and nothing but the server is needed for that.
     if (kind == Kind::Resources) return NamedThing{server, {}};
-    const auto listed = list_things(session, kind, server);
+    const auto listed = list_things(session, kind, server, Which::Connect);
     if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
     auto found = service::find_thing_of(listed, kind, name, server);
     if (!found) return session.report(found.error());
@@ -158,7 +191,7 @@ int with_thing(const GlobalOptions& global, Kind kind, const std::string& name,
     if (!session) return kConfigError;
     session->troubles().tell_those_of({server});
     if (!session->servers().has(server)) return session->report_no_server(server);
-    ask_who_runs(*session);
+    ask_who_runs(*session, server);
     const auto meant = thing_of(*session, kind, name, server);
     const auto* thing = std::get_if<NamedThing>(&meant);
     return thing ? then(*session, *thing) : std::get<int>(meant);
@@ -230,7 +263,15 @@ int ask(Session& session, const router::ServerRequest& request, const PrintItems
 void print_things(const ThingList& listed, Kind kind, bool as_json) {
     if (as_json) {
         json::array list;
-        for (const auto& thing : listed.things) list.push_back(service::to_json(thing));
+        for (const auto& thing : listed.things) {
+            auto shown = service::to_json(thing);
+            for (const auto& each : listed.heard) {
+                if (each.server != thing.server) continue;
+                shown["listed_at"] = service::time_of(each.standing.listed);
+                shown["kept"] = each.standing.recalled;
+            }
+            list.push_back(std::move(shown));
+        }
         return print_json(json::serialize(list));
     }
     std::vector<std::vector<Cell>> rows;
@@ -247,7 +288,7 @@ void print_things(const ThingList& listed, Kind kind, bool as_json) {
 
 // kind: "resources" or "templates" or "prompts"
 int things_verb(const GlobalOptions& global, const std::string& kind_name,
-                const std::string& server) {
+                const std::string& server, Which which) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
@@ -256,11 +297,12 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     else
         session.troubles().tell_those_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
-    ask_who_runs(session);
+    ask_who_runs(session, server);
     const auto kind = kind_of(kind_name);
     std::set<std::string> shown;  // servers whose things were printed while others were silent
     const auto show = [&](const ThingList& list) {
         ThingList fresh;
+        fresh.heard = list.heard;
         std::set<std::string> servers;
         for (const auto& thing : list.things) {
             if (shown.contains(thing.server)) continue;
@@ -272,8 +314,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         static_cast<void>(stdout_error());  // whoever reads has it now
     };
     // JSON is one document.
-    const auto listed =
-        global.json ? list_things(session, kind, server) : list_things(session, kind, server, show);
+    const auto listed = global.json ? list_things(session, kind, server, which)
+                                    : list_things(session, kind, server, which, show);
+    tell_when_listed(listed.heard, global);
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
@@ -368,13 +411,24 @@ constexpr const char* kSaved = "Where binary content is saved";
 
 void add_list_verb(CLI::App& parent, Choice& choice, const char* name, const char* kind,
                    const std::string& examples) {
-    const auto server = std::make_shared<std::string>();
+    struct Words {
+        std::string server;
+        bool refresh = false;
+    };
+    const auto words = std::make_shared<Words>();
     const bool templates = kind_of(kind) == Kind::Templates;
-    auto& list = add_verb(
-        parent, name, std::string("List ") + (templates ? "resource templates" : kind), examples);
-    take_server(list, *server);
-    choice.on(list,
-              [server, kind](const auto& global) { return things_verb(global, kind, *server); });
+    auto& list =
+        add_verb(parent, name, std::string("List ") + (templates ? "resource templates" : kind),
+                 examples +
+                     "\nWhat a server listed before is shown without starting it (-v tells of when "
+                     "that is).");
+    take_server(list, words->server);
+    list.add_flag("--refresh", words->refresh,
+                  "Ask the servers, also those that have listed theirs before");
+    choice.on(list, [words, kind](const auto& global) {
+        return things_verb(global, kind, words->server,
+                           words->refresh ? Which::Refreshed : Which::Known);
+    });
 }
 
 void add_resource_verbs(CLI::App& app, Choice& choice) {

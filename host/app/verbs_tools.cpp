@@ -198,17 +198,6 @@ int end_of_list(const Session& session, const service::ToolList& listed,
     return listed.errors.empty() ? kOk : kFailure;
 }
 
-// Whoever lists tools, and may wonder of when that is.
-void tell_when_listed(const std::vector<service::Heard>& heard, const GlobalOptions& global) {
-    std::vector<std::string> told;
-    for (const auto& each : heard)
-        if (each.standing.recalled)
-            told.push_back(each.server + " (" + service::time_of(each.standing.listed) + ")");
-    if (global.verbose && !told.empty())
-        say("as listed before, and not asked now: " + core::join(told, ", ") +
-            "; --refresh asks the servers");
-}
-
 std::string refresh_hint(const std::vector<service::Heard>& heard) {
     const bool recalled = std::any_of(heard.begin(), heard.end(),
                                       [](const auto& each) { return each.standing.recalled; });

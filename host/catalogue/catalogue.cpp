@@ -8,7 +8,7 @@ namespace {
 
 bool says_the_same(const Listing& a, const Listing& b) {
     return a.definition == b.definition && a.whole == b.whole && a.instructions == b.instructions &&
-           a.tools == b.tools;
+           a.others == b.others && a.tools == b.tools;
 }
 
 }  // namespace
@@ -39,12 +39,55 @@ void Catalogue::recall(const std::string& server, std::shared_ptr<const Listing>
     changed();
 }
 
+// What an earlier host was told is read before it is replaced, so that what is different is told.
+void Catalogue::publish(const std::string& server, List list, std::shared_ptr<const Items> now,
+                        Time listed) {
+    const auto* known = items(server, now->origin, list);
+    const auto before = known ? *known : Kept();
+    const bool same = before.items && before.items->texts == now->texts;
+    items_[{server, list}] = {same ? before.items : now, {listed}, false};
+    for (auto* watcher : watchers_) watcher->on_items_published();
+    if (before.items && !same)
+        tell(server, drift_of(list, *before.items, *now), before.standing, listed);
+}
+
+void Catalogue::outdate(std::string_view server, List list) {
+    const auto found = items_.find({std::string(server), list});
+    if (found != items_.end()) found->second.outdated = true;
+}
+
+const Kept* Catalogue::items(const std::string& server, const Origin& origin, List list) {
+    const auto found = items_.find({server, list});
+    if (found != items_.end() && found->second.items->origin == origin) return &found->second;
+    auto kept = shelf_ ? shelf_->take(server, origin, list) : std::nullopt;
+    if (!kept) return nullptr;
+    auto& place = items_[{server, list}];
+    place = std::move(*kept);
+    return &place;
+}
+
+bool Catalogue::has_none(std::string_view server, std::string_view definition, List list) const {
+    const auto found = listings_.find(server);
+    if (found == listings_.end() || found->second->definition != definition) return false;
+    const auto& others = found->second->others;
+    return others && !others->contains(capability_of(list));
+}
+
+void Catalogue::erase_items(std::string_view server, std::string_view but_of) {
+    std::erase_if(items_, [&](const auto& each) {
+        return each.first.first == server &&
+               (but_of.empty() || each.second.items->origin.definition != but_of);
+    });
+}
+
 void Catalogue::redefine(std::string_view server, std::string_view definition) {
+    erase_items(server, definition);
     const auto found = listings_.find(server);
     if (found != listings_.end() && found->second->definition != definition) forget(server);
 }
 
 void Catalogue::forget(std::string_view server) {
+    erase_items(server, {});
     if (const auto drift = drifts_.find(server); drift != drifts_.end()) drifts_.erase(drift);
     if (const auto standing = standings_.find(server); standing != standings_.end())
         standings_.erase(standing);

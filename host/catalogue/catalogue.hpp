@@ -1,8 +1,8 @@
-// What each server listed last, of the definition it has now. Connections publish, whoever shows or
-// finds something reads here and asks no connection.
+// What each server listed last, of the definition it has now. Connections publish their tools, and who asks for other
+// lists those; whoever shows or finds something reads here and asks no connection.
 //
 // Owns:    the listings, in memory, one a server: two servers of one definition are two programs,
-//          and what one lists says nothing of the other.
+//          and what one lists says nothing of the other. Borrows the shelf.
 // Threads: [loop]; a Listing is a value that never changes and may be kept.
 // Errors:  none. A server that listed nothing is not in it.
 #pragma once
@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::catalogue {
@@ -30,10 +31,29 @@ struct Standing {
     bool recalled = false;  // to an earlier host, and this one has heard nothing of it since
 };
 
+// What a server listed besides its tools.
+struct Kept {
+    std::shared_ptr<const Items> items;
+    Standing standing;
+    bool outdated = false;  // it has said since that it has others
+};
+
+// Where that is what was listed for earlier hosts.
+class Shelf {
+public:
+    // None: nothing, or what was asked for before. May read a file.
+    virtual std::optional<Kept> take(const std::string& server, const Origin& origin,
+                                     List list) = 0;
+
+protected:
+    ~Shelf() = default;
+};
+
 // Hears that listings() is another one, or that one of an earlier host's was said again.
 class Watcher {
 public:
     virtual void on_published() = 0;
+    virtual void on_items_published() {}  // of other lists than those of tools
 
 protected:
     ~Watcher() = default;
@@ -64,6 +84,21 @@ public:
     void redefine(std::string_view server, std::string_view definition);
     void forget(std::string_view server);
 
+    // The same of another list, of which there is but one that is whole.
+    void publish(const std::string& server, List list, std::shared_ptr<const Items> items,
+                 Time listed = std::chrono::system_clock::now());
+    // The server has said that it has others by now.
+    void outdate(std::string_view server, List list);
+    // What a server listed last, if only for an earlier host; null: nothing of that origin. Good until the next one of
+    // these functions is called.
+    const Kept* items(const std::string& server, const Origin& origin, List list);
+    // It has said that it has no such list: nobody need ask for it.
+    bool has_none(std::string_view server, std::string_view definition, List list) const;
+    // Of whom all are that are kept here.
+    using AllItems = std::map<std::pair<std::string, List>, Kept>;
+    const AllItems& all_items() const { return items_; }
+    void read_from(Shelf* shelf) { shelf_ = shelf; }  // null: there is none
+
     const Listings& listings() const { return listings_; }
     // Null: it has listed nothing.
     const Standing* standing(std::string_view server) const;
@@ -86,7 +121,11 @@ private:
     void tell(const std::string& server, std::optional<Drift> drift, const Standing& before,
               Time now);
 
+    void erase_items(std::string_view server, std::string_view but_of);
+
     Listings listings_;
+    AllItems items_;
+    Shelf* shelf_ = nullptr;
     std::map<std::string, Standing, std::less<>> standings_;  // of each listing
     std::map<std::string, std::map<List, Drift>, std::less<>> drifts_;
     std::uint64_t version_ = 0;

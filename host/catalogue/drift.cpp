@@ -2,6 +2,8 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/raw_json.hpp"
 
 #include <algorithm>
@@ -57,6 +59,29 @@ private:
     std::size_t left_ = kComparedBytes;
 };
 
+// By name, each once, as tools are.
+Listing comparable(List list, const Items& items) {
+    Listing listing;
+    auto& tools = listing.tools;
+    for (const auto& text : items.texts) {
+        protocol::Tool one;
+        protocol::each_member(text, [&](const std::string& key, std::string_view value) {
+            if (key == key_of(list))
+                one.name = protocol::text_of_raw(value).value_or("");
+            else
+                protocol::append_member(one.others, key, value);
+            return true;
+        });
+        if (!one.name.empty()) tools.push_back(std::move(one));
+    }
+    std::stable_sort(tools.begin(), tools.end(),
+                     [](const auto& a, const auto& b) { return a.name < b.name; });
+    tools.erase(std::unique(tools.begin(), tools.end(),
+                            [](const auto& a, const auto& b) { return a.name == b.name; }),
+                tools.end());
+    return listing;
+}
+
 void add(std::vector<std::string>& names, std::size_t& more, const std::string& name) {
     if (names.size() < kMostDriftNames)
         names.push_back(name);
@@ -106,6 +131,20 @@ const char* name_of(List list) {
         default:
             return "tools";
     }
+}
+
+const char* capability_of(List list) {
+    return list == List::Templates ? "resources" : name_of(list);
+}
+
+const char* key_of(List list) {
+    return list == List::Resources ? "uri" : list == List::Templates ? "uriTemplate" : "name";
+}
+
+std::optional<Drift> drift_of(List list, const Items& before, const Items& now) {
+    auto drift = drift_of(comparable(list, before), comparable(list, now));
+    if (drift) drift->list = list;
+    return drift;
 }
 
 std::optional<Drift> drift_of(const Listing& before, const Listing& now) {

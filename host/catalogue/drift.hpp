@@ -39,6 +39,8 @@ struct Drift {
 
 // None: they say the same. Both are whole, and sorted.
 std::optional<Drift> drift_of(const Listing& before, const Listing& now);
+// The same of other lists, in whatever order they are. What has no name, or one that another has, is passed over.
+std::optional<Drift> drift_of(List list, const Items& before, const Items& now);
 
 // `2 added (a, b), 1 changed (c: description)`: printable, and of at most `most` names of each sort.
 std::string summary(const Drift& drift, std::size_t most = 5);

@@ -3,9 +3,23 @@
 #include "core/text.hpp"
 
 #include <chrono>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace patchbay::connection {
+
+namespace {
+
+std::set<std::string> others_of(const protocol::Session& session) {
+    std::set<std::string> others;
+    for (const auto list : catalogue::kLists)
+        if (list != catalogue::List::Tools && session.can(catalogue::capability_of(list)))
+            others.insert(catalogue::capability_of(list));
+    return others;
+}
+
+}  // namespace
 
 Agreement::Live::Live(const Context& context, Dialogue& dialogue, Loss& loss)
     : listen(context.loop, context.terms, dialogue.requests) {
@@ -52,7 +66,7 @@ void Agreement::on_agreed(protocol::Session session) {
     said.sandbox.begin_session();
     const bool has_tools = link.session->can("tools");
     said.tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing,
-                             link.session->instructions);
+                             link.session->instructions, others_of(*link.session));
     if (!has_tools) ready_when_told();
 }
 

@@ -196,6 +196,11 @@ void Inbound::notification(const protocol::Envelope& envelope, plugin::ExchangeI
         return;
     }
     if (method == "notifications/tools/list_changed") parts_.tools.changed();
+    if (context_.catalogue)
+        for (const auto list : catalogue::kLists)
+            if (method ==
+                std::string("notifications/") + catalogue::capability_of(list) + "/list_changed")
+                context_.catalogue->outdate(parts_.name.id(), list);
     parts_.notifications.pass_on(method, envelope.params, exchange);
 }
 

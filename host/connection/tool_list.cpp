@@ -26,14 +26,16 @@ ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
       notes_(name),
       relist_(loop) {}
 
-void ToolList::begin_session(Offered offered, std::string instructions) {
+void ToolList::begin_session(Offered offered, std::string instructions,
+                             std::set<std::string> others) {
     session_ = Session::New;
     instructions_ = std::move(instructions);
+    others_ = std::move(others);
     if (offered == Offered::Tools) return start();
     error_.reset();
     // None is a list as well: it is known that nobody need be asked.
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, {}, true, instructions_});
+        catalogue::Listing{definition_, {}, true, instructions_, others_});
     owner_.on_listed(listed_);
 }
 
@@ -105,7 +107,7 @@ void ToolList::publish(ToolListing::Found found, bool whole) {
         tools.erase(repeated, tools.end());
     }
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, std::move(tools), whole, instructions_});
+        catalogue::Listing{definition_, std::move(tools), whole, instructions_, others_});
     mirrored_ = std::move(found.mirrored);
     session_ = Session::Listed;
     owner_.on_listed(listed_);

@@ -27,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,10 @@ public:
     ToolList(core::Loop& loop, const Terms& terms, const ServerName& name, std::string definition,
              OwnRequests& requests, ToolListOwner& owner);
 
-    // A session was agreed on; one without tools has nothing to be read.
+    // A session was agreed on; one without tools has nothing to be read. `others`: as catalogue::Listing has them.
     enum class Offered { Nothing, Tools };
-    void begin_session(Offered offered, std::string instructions = {});
+    void begin_session(Offered offered, std::string instructions = {},
+                       std::set<std::string> others = {});
     void end_session();
 
     // Calls back when a list has been read that runs already, or begins now.
@@ -112,7 +114,8 @@ private:
     bool changed_ = false;  // the server said so while it is read
     unsigned relists_ = 0;  // in a row, because the server said so
     enum class Session { None, New, Listed } session_ = Session::None;
-    std::string instructions_;  // of that session
+    std::string instructions_;      // of that session
+    std::set<std::string> others_;  // likewise
     std::vector<Waiter> waiters_;
     core::Timer relist_;
 };

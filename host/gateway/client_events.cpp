@@ -64,9 +64,8 @@ ClientEvents::Shown ClientEvents::shown() const {
     return all;
 }
 
-void ClientEvents::on_joined(const std::string& server, const protocol::Session& session) {
-    if (session.can("prompts")) tell(server, "notifications/prompts/list_changed", {});
-    if (session.can("resources")) tell(server, "notifications/resources/list_changed", {});
+void ClientEvents::tell_changed(const std::string& server, std::string_view capability) {
+    tell(server, "notifications/" + std::string(capability) + "/list_changed", {});
 }
 
 void ClientEvents::notify(const std::string& server, const std::string& method,

@@ -40,8 +40,8 @@ public:
     // As Caller::notify.
     void notify(const std::string& server, const std::string& method, std::string_view params,
                 RequestNumber about);
-    // That server has come after the lists were first given.
-    void on_joined(const std::string& server, const protocol::Session& session);
+    // That server has others by now than the client may know: "prompts", "resources".
+    void tell_changed(const std::string& server, std::string_view capability);
 
     // A stream has come to be; nothing is said on it before.
     void acknowledge(RequestNumber request);

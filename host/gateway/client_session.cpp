@@ -247,9 +247,16 @@ connection::Question ClientSession::approve(const connection::Approvable& wanted
 
 void ClientSession::on_joined(const std::string& server) {
     wishes_.on_joined(server);
-    if (!arrival_.over()) return;  // the first list has it
     const auto* held = servers_.connections().held(server, number());
-    if (held && held->session()) events_.on_joined(server, *held->session());
+    if (!held || !held->session()) return;
+    for (const char* capability : {"prompts", "resources"}) {
+        if (offered_.gave_kept(server, capability))
+            offered_.compare(server, capability, [this, server, capability] {
+                events_.tell_changed(server, capability);
+            });
+        else if (arrival_.over() && held->session()->can(capability))  // else the first list has it
+            events_.tell_changed(server, capability);
+    }
 }
 
 void ClientSession::end_streams() {

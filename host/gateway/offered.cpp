@@ -6,12 +6,14 @@
 #include "service/uri_template.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
 
 namespace patchbay::gateway {
 using service::Kind;
+using Which = service::ThingListing::Servers;
 
 namespace {
 
@@ -21,6 +23,15 @@ constexpr std::string_view kScheme = "patchbay+";
 
 std::string prefixed(const std::string& server, const std::string& uri) {
     return std::string(kScheme) + server + ":" + uri;
+}
+
+constexpr Kind kKinds[] = {Kind::Resources, Kind::Templates, Kind::Prompts};
+
+std::vector<std::string> texts_of(const service::ThingList& list, const std::string& server) {
+    std::vector<std::string> texts;
+    for (const auto& thing : list.things)
+        if (thing.server == server) texts.push_back(thing.text);
+    return texts;
 }
 
 std::string name_in(const service::Thing& thing, Kind kind) {
@@ -61,13 +72,21 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
         told(list);
     };
     if (view_.public_names())
-        return service::list_things_as_they_are(known_, caller_, kind, noted, std::move(as));
-    return service::list_things(known_, caller_, kind, view_.only, noted, std::move(as));
+        return service::list_things(known_, caller_, kind, {}, Which::AsTheyAre, noted,
+                                    std::move(as));
+    return service::list_things(known_, caller_, kind, view_.only, Which::Connect, noted,
+                                std::move(as));
+}
+
+bool Offered::known(Kind kind) const {
+    return view_.public_names() &&
+           service::things_known(known_, caller_, kind, view_.servers(known_.connections()));
 }
 
 service::Operation Offered::items(Kind kind, std::function<void(const Items&)> told,
                                   router::ServerRequest as) {
     const auto listed = [this, kind, told = std::move(told)](const service::ThingList& list) {
+        note_given(kind, list);
         Items items{{}, list.caching};
         std::set<std::string> names;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
@@ -79,6 +98,43 @@ service::Operation Offered::items(Kind kind, std::function<void(const Items&)> t
         told(items);
     };
     return ask(kind, listed, std::move(as));
+}
+
+void Offered::note_given(Kind kind, const service::ThingList& list) {
+    auto& given = given_[static_cast<std::size_t>(kind)];
+    for (const auto& each : list.heard) {
+        if (each.standing.recalled)
+            given[each.server] = texts_of(list, each.server);
+        else
+            given.erase(each.server);
+    }
+}
+
+bool Offered::gave_kept(const std::string& server, std::string_view capability) const {
+    return std::any_of(std::begin(kKinds), std::end(kKinds), [&](Kind kind) {
+        return service::words_of(kind).capability == capability &&
+               given_[static_cast<std::size_t>(kind)].contains(server);
+    });
+}
+
+// It is ready; what it lists is noted, so that names lead where they should.
+void Offered::compare(const std::string& server, std::string_view capability,
+                      const std::function<void()>& differs) {
+    for (const auto kind : kKinds) {
+        auto& given = given_[static_cast<std::size_t>(kind)];
+        const auto found = given.find(server);
+        if (found == given.end() || service::words_of(kind).capability != capability) continue;
+        auto told = std::move(found->second);
+        given.erase(found);
+        auto& comparison = comparisons_[{kind, server}];
+        comparison = service::list_things(
+            known_, caller_, kind, server, Which::Connect,
+            lifetime_.guard([this, kind, server, told = std::move(told),
+                             differs](const service::ThingList& list) {
+                const auto ended = comparisons_.extract({kind, server});  // which has called us
+                if (!list.errors.empty() || texts_of(list, server) != told) differs();
+            }));
+    }
 }
 
 // A server that did not answer keeps what it listed before.

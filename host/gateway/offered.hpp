@@ -47,10 +47,21 @@ public:
     Offered(const service::Servers& known, connection::Caller& caller, const View& view)
         : known_(known), caller_(caller), view_(view) {}
 
-    // Of the servers that are ready, each once; they are asked with what is in `as`. As
-    // service::Operation.
+    // Of the servers that are ready, each once; they are asked with what is in `as`. Of others what they listed last,
+    // where that is known. As service::Operation.
     service::Operation items(service::Kind kind, std::function<void(const Items&)> told,
                              router::ServerRequest as = {});
+    // No server need be waited for before they are listed.
+    bool known(service::Kind kind) const;
+    // Nobody need be asked whose it is.
+    bool known(service::Kind kind, const std::string& name) const {
+        return !view_.public_names() || owner_of(kind, name).has_value();
+    }
+    // The client was given what that server listed before, of what it declares so ("prompts", "resources").
+    bool gave_kept(const std::string& server, std::string_view capability) const;
+    // Whether it lists something else by now; `differs` where it does.
+    void compare(const std::string& server, std::string_view capability,
+                 const std::function<void()>& differs);
     // Whose it is; asks the servers that are ready where nobody has listed it yet. However many are
     // looked for at once, two lists are asked for: what is looked for while the first is on its way may
     // be newer than that, and all of it waits for the second.
@@ -65,6 +76,9 @@ private:
         std::map<std::string, Owner> owners;  // by what the client knows them by
         std::map<Pair, std::string> known_as;
     };
+
+    using Texts = std::vector<std::string>;  // of one server's, as they came
+    void note_given(service::Kind kind, const service::ThingList& list);
 
     using Then = std::function<void()>;
     struct Look {
@@ -94,6 +108,9 @@ private:
     const View& view_;
     std::array<Names, 3> names_;
     std::array<Look, 3> looks_;
+    std::array<std::map<std::string, Texts, std::less<>>, 3>
+        given_;  // by server, of what it listed before
+    std::map<std::pair<service::Kind, std::string>, service::Operation> comparisons_;
     core::Lifetime lifetime_;
 };
 

@@ -184,7 +184,7 @@ void Operations::tell_tools(RequestNumber number, const std::string& after) {
 }
 
 void Operations::list_things(RequestNumber number, Kind kind) {
-    arrival_.when_over([this, number, kind] {
+    const auto list = [this, number, kind] {
         auto* request = requests_.find(number);
         if (!request) return;
         const auto tell = [this, number, kind](const Offered::Items& items) {
@@ -196,7 +196,10 @@ void Operations::list_things(RequestNumber number, Kind kind) {
                        items.caching);
         };
         request->operation = offered_.items(kind, tell, as_asked(number));
-    });
+    };
+    arrival_.begin();
+    if (offered_.known(kind)) return list();
+    arrival_.when_over(list);
 }
 
 // As its servers say, and for all only where everybody who asks here is shown the same. Of no server
@@ -216,7 +219,7 @@ void Operations::reply_list(RequestNumber number, std::string members,
 
 void Operations::find(RequestNumber number, Kind kind, const std::string& name,
                       std::function<void(const Offered::Owner&)> found) {
-    arrival_.when_over([this, number, kind, name, found = std::move(found)] {
+    auto look = [this, number, kind, name, found = std::move(found)] {
         if (!requests_.find(number)) return;
         auto operation = offered_.find(kind, name, [this, number, found](auto owner) {
             if (!owner) return replies_.refuse(number, owner.error());
@@ -224,7 +227,10 @@ void Operations::find(RequestNumber number, Kind kind, const std::string& name,
         });
         if (auto* request = requests_.find(number); request && operation)
             request->operation = std::move(operation);
-    });
+    };
+    arrival_.begin();
+    if (offered_.known(kind, name)) return look();
+    arrival_.when_over(std::move(look));
 }
 
 void Operations::ask_owner(RequestNumber number, Kind kind, const protocol::Params& params,

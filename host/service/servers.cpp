@@ -1,5 +1,6 @@
 #include "service/servers.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "service/statuses.hpp"
 
@@ -53,9 +54,23 @@ std::optional<Error> called_otherwise(const config::Config& config, const std::s
                                           found->second.id + " here; use that name"};
 }
 
+// What a program has that is run where the command is may be what is there.
+catalogue::Origin Servers::origin_of(const registry::ServerSpec& spec) const {
+    const auto cwd = core::text_in(&spec.config.settings, "cwd");
+    const bool depends = spec.local() && !(cwd && cwd->starts_with('/'));
+    return {spec.definition_key, depends ? folder_ : ""};
+}
+
 std::vector<connection::Status> Servers::statuses() const {
     auto connected = connections_.statuses();
-    for (auto& status : connected) status.drifts = router_.catalogue().drifts(status.id);
+    const auto& catalogue = router_.catalogue();
+    for (auto& status : connected) {
+        status.drifts = catalogue.drifts(status.id);
+        const auto listed = catalogue.listings().find(status.id);
+        if (status.instructions.empty() && listed != catalogue.listings().end())
+            status.instructions = core::printable(listed->second->instructions,
+                                                  config_.limits.description_bytes, true);
+    }
     return statuses_of_all(std::move(connected), router_.tool_counts(), config_);
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::service {
@@ -31,13 +32,23 @@ std::optional<Error> called_otherwise(const config::Config& config, const std::s
 
 class Servers {
 public:
+    // `catalogue`: where what servers list besides tools is kept; null: nowhere. `folder`: in which programs are run
+    // that name none.
     Servers(const config::Config& config, connection::ConnectionPool& connections,
-            router::Router& router)
-        : config_(config), connections_(connections), router_(router) {}
+            router::Router& router, catalogue::Catalogue* catalogue = nullptr,
+            std::string folder = {})
+        : config_(config),
+          connections_(connections),
+          router_(router),
+          catalogue_(catalogue),
+          folder_(std::move(folder)) {}
 
     const config::Config& config() const { return config_; }
     connection::ConnectionPool& connections() const { return connections_; }
     router::Router& router() const { return router_; }
+    catalogue::Catalogue* catalogue() const { return catalogue_; }
+    // Of what that server lists besides tools.
+    catalogue::Origin origin_of(const registry::ServerSpec& spec) const;
 
     // Of all that are configured, disabled and broken ones included, sorted by id.
     std::vector<connection::Status> statuses() const;
@@ -61,6 +72,8 @@ private:
     const config::Config& config_;
     connection::ConnectionPool& connections_;
     router::Router& router_;
+    catalogue::Catalogue* const catalogue_;
+    const std::string folder_;
 };
 
 }  // namespace patchbay::service

@@ -174,6 +174,7 @@ json::object to_json(const Status& status, Wait wait) {
     if (!status.capabilities.empty())
         object["capabilities"] =
             json::array(status.capabilities.begin(), status.capabilities.end());
+    if (!status.instructions.empty()) object["instructions"] = status.instructions;
     if (!status.notes.empty())
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
     if (status.starting) object["starting"] = starting_json(*status.starting);

@@ -1,10 +1,13 @@
 #include "service/things.hpp"
 
+#include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "service/uri_template.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace patchbay::service {
 namespace json = boost::json;
@@ -21,6 +24,11 @@ const json::string* name_in(const json::object& definition, Kind kind) {
 bool is_named(const json::object& definition, Kind kind, const std::string& name) {
     const auto* found = name_in(definition, kind);
     return found && std::string_view(*found) == name;
+}
+
+bool is_ready(const Servers& known, const connection::Caller& caller, const std::string& id) {
+    const auto* held = known.connections().held(id, caller.number());
+    return held && held->state() == State::Ready;
 }
 
 constexpr auto by_server = [](const auto& a, const auto& b) { return a.server < b.server; };
@@ -50,6 +58,12 @@ const KindWords& words_of(Kind kind) {
     return kind == Kind::Prompts ? kPrompts : kind == Kind::Templates ? kTemplates : kResources;
 }
 
+catalogue::List list_of(Kind kind) {
+    return kind == Kind::Prompts     ? catalogue::List::Prompts
+           : kind == Kind::Templates ? catalogue::List::Templates
+                                     : catalogue::List::Resources;
+}
+
 std::string left_out_of(const json::array& items, const std::string& server,
                         const std::string& method, json::kind wanted) {
     const auto others = std::count_if(items.begin(), items.end(),
@@ -75,25 +89,88 @@ std::string to_json(const ThingList& list, Kind kind) {
 // Deferred, so that a listing of nothing ends as the others do: after its owner has hold of it.
 void ThingListing::list_of_all(Servers servers) {
     of_all_ = true;
+    servers_ = servers;
     auto ids = known_.connections().ids();
     if (const auto& sight = caller_.sight())
         std::erase_if(ids, [&](const auto& id) { return !sight->holds_others_of(id); });
     for (const auto& id : ids) missing_[id] = nullptr;  // so that cut_short() names it
-    known_.connections().loop().defer([self = weak_from_this(), ids, servers] {
+    known_.connections().loop().defer([self = weak_from_this(), ids] {
         const auto listing = self.lock();
         if (!listing || !listing->done_) return;  // dropped, or cut short
         if (ids.empty()) return listing->finish();
-        for (const auto& id : ids) {
-            if (servers == Servers::Connect)
-                listing->connect(id);
-            else
-                listing->settled(id);
-        }
+        for (const auto& id : ids) listing->begin(id);
     });
 }
 
-void ThingListing::list_of(const std::string& server) {
-    ask(server);
+void ThingListing::begin(const std::string& id) {
+    if (servers_ == Servers::AsTheyAre) return settled(id);
+    if (servers_ != Servers::Known || !take_kept(id)) connect(id);
+}
+
+void ThingListing::list_of(const std::string& server, Servers servers) {
+    servers_ = servers;
+    if (servers != Servers::Known) return ask(server);
+    missing_[server] = nullptr;
+    known_.connections().loop().defer([self = weak_from_this(), server] {
+        const auto listing = self.lock();
+        if (!listing || !listing->done_) return;
+        if (!listing->take_kept(server)) listing->ask(server);
+    });
+}
+
+// What an access token of a client's gets to see may not be for another one, nor what a client's own headers do.
+bool ThingListing::may_keep() const {
+    const auto& who = caller_.principal();
+    const bool of_the_user = who.kind == core::Principal::Kind::Person ||
+                             who.kind == core::Principal::Kind::Batch || who.id.empty();
+    return known_.catalogue() && of_the_user && !as_.client_headers;
+}
+
+std::optional<catalogue::Kept> ThingListing::kept_of(const std::string& id) const {
+    const auto found = known_.connections().find(id);
+    const auto& sight = caller_.sight();
+    if (!found || !may_keep() || (sight && !sight->holds_others_of(id))) return {};
+    if (known_.router().certain_denial(caller_, id, words_of(kind_).method)) return {};
+    auto& catalogue = *known_.catalogue();
+    const auto& spec = found->get().spec();
+    const auto list = service::list_of(kind_);
+    if (catalogue.has_none(id, spec.definition_key, list))
+        return catalogue::Kept{std::make_shared<const catalogue::Items>(), *catalogue.standing(id)};
+    const auto* kept = catalogue.items(id, known_.origin_of(spec), list);
+    return kept ? std::optional(*kept) : std::nullopt;
+}
+
+void ThingListing::keep(const std::string& id, const std::vector<std::string>& texts) {
+    const auto found = known_.connections().find(id);
+    if (!found || !may_keep()) return;
+    auto items = catalogue::Items{known_.origin_of(found->get().spec()), texts};
+    known_.catalogue()->publish(id, service::list_of(kind_),
+                                std::make_shared<const catalogue::Items>(std::move(items)));
+}
+
+void ThingListing::show(const std::string& id, const catalogue::Kept& kept) {
+    list_.heard.push_back({id, kept.standing});
+    list_.heard.back().standing.recalled = true;  // it was not asked now
+    list_.caching = {};
+    for (const auto& text : kept.items->texts)
+        if (auto definition = core::read_json_object(text))
+            list_.things.push_back({id, std::move(*definition), text});
+}
+
+// Of one that is ready nothing need be guessed.
+bool ThingListing::take_kept(const std::string& id) {
+    if (is_ready(known_, caller_, id)) return false;
+    const auto kept = kept_of(id);
+    if (!kept || (kept->outdated && servers_ == Servers::Known)) return false;
+    missing_.erase(id);
+    ++list_.answered;
+    show(id, *kept);
+    if (missing_.empty()) finish();
+    return true;
+}
+
+bool ThingListing::knows(const std::string& id) const {
+    return is_ready(known_, caller_, id) || kept_of(id);
 }
 
 void ThingListing::connect(const std::string& id) {
@@ -108,6 +185,7 @@ void ThingListing::connect(const std::string& id) {
 
 void ThingListing::settled(const std::string& id) {
     if (!missing_.contains(id)) return;  // it was cut short
+    if (servers_ == Servers::AsTheyAre && take_kept(id)) return;
     const auto* held = known_.connections().held(id, caller_.number());
     if (!held)
         return take(id, Error{ErrorCode::Unavailable, "server \"" + id + "\" is not connected"});
@@ -135,16 +213,26 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
     if (items) {
         ++list_.answered;
         list_.caching = protocol::joined(list_.caching, items->caching);
+        list_.heard.push_back({id, {std::chrono::system_clock::now()}});
         if (const auto note = left_out_of(items->values, id, words_of(kind_).method); !note.empty())
             core::log::warn(note);
+        std::vector<std::string> texts;
         for (std::size_t i = 0; i < items->values.size(); ++i)
-            if (auto* item = items->values[i].if_object())
-                list_.things.push_back({id, std::move(*item), std::move(items->texts[i])});
+            if (auto* item = items->values[i].if_object()) {
+                list_.things.push_back({id, std::move(*item), items->texts[i]});
+                texts.push_back(std::move(items->texts[i]));
+            }
+        keep(id, texts);
     } else {
         // Where all are asked, one that the rules forbid is as if it had none.
         const bool skipped = of_all_ && items.error().code == ErrorCode::Denied;
         if (!skipped) list_.caching = {};  // what it has may come at any time
         (skipped ? list_.denied : list_.errors).push_back({id, items.error()});
+        const bool shows_last = servers_ == Servers::Known || servers_ == Servers::Refreshed;
+        if (const auto kept = shows_last ? kept_of(id) : std::nullopt) {
+            ++list_.answered;
+            show(id, *kept);
+        }
     }
     if (missing_.empty()) finish();
 }
@@ -176,6 +264,7 @@ void ThingListing::finish() {
     }
     // Whoever answers first: the order is that of the servers.
     std::stable_sort(list_.things.begin(), list_.things.end(), by_server);
+    std::stable_sort(list_.heard.begin(), list_.heard.end(), by_server);
     for (auto* errors : {&list_.errors, &list_.denied})
         std::stable_sort(errors->begin(), errors->end(), by_server);
     done(std::move(list_));
@@ -183,24 +272,22 @@ void ThingListing::finish() {
 
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
                                           Kind kind, const std::string& server,
-                                          ThingListing::Done done, router::ServerRequest as) {
+                                          ThingListing::Servers which, ThingListing::Done done,
+                                          router::ServerRequest as) {
     auto listing =
         std::make_shared<ThingListing>(known, caller, kind, std::move(done), std::move(as));
     if (server.empty())
-        listing->list_of_all(ThingListing::Servers::Connect);
+        listing->list_of_all(which);
     else
-        listing->list_of(server);
+        listing->list_of(server, which);
     return listing;
 }
 
-std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
-                                                      connection::Caller& caller, Kind kind,
-                                                      ThingListing::Done done,
-                                                      router::ServerRequest as) {
-    auto listing =
-        std::make_shared<ThingListing>(known, caller, kind, std::move(done), std::move(as));
-    listing->list_of_all(ThingListing::Servers::AsTheyAre);
-    return listing;
+bool things_known(const Servers& known, connection::Caller& caller, Kind kind,
+                  const std::vector<std::string>& servers) {
+    const ThingListing listing(known, caller, kind, {});
+    return std::all_of(servers.begin(), servers.end(),
+                       [&](const auto& id) { return listing.knows(id); });
 }
 
 std::vector<std::string> offering(const ThingList& list, Kind kind, const std::string& name) {

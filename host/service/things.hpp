@@ -5,6 +5,7 @@
 #pragma once
 
 #include "router/router.hpp"
+#include "service/heard.hpp"
 #include "service/server_error.hpp"
 #include "service/servers.hpp"
 #include "service/statuses.hpp"
@@ -30,6 +31,7 @@ struct KindWords {
     const char* word;
 };
 const KindWords& words_of(Kind kind);
+catalogue::List list_of(Kind kind);
 
 // That some of the items with which `server` answered `method` are not of the kind that all must be,
 // and are left out; empty: none is.
@@ -49,6 +51,7 @@ struct ThingList {
     std::vector<ServerError> errors;
     std::vector<ServerError> denied;  // is no error beside others that answered
     std::size_t answered = 0;         // servers
+    std::vector<Heard> heard = {};    // of those whose things are here
     // Of those that have such things or may have, from now on.
     protocol::Caching caching = protocol::kKeptByAll;
 };
@@ -60,22 +63,33 @@ std::string to_json(const ThingList& list, Kind kind);
 class ThingListing : public std::enable_shared_from_this<ThingListing> {
 public:
     using Done = std::function<void(ThingList)>;
-    // Connect: all of them; AsTheyAre: who is not ready for that caller is an error.
-    enum class Servers { Connect, AsTheyAre };
+    // Connect: all of them are asked.
+    // Refreshed: the same; of one that does not answer what it listed before stands beside the error.
+    // Known: only those of which nothing is known, whose list is outdated, or which are ready anyway.
+    // AsTheyAre: those that are ready for that caller; of others what is known, else they are errors.
+    enum class Servers { Connect, Refreshed, Known, AsTheyAre };
     // `as`: what each of them is asked with, but for server and method.
     ThingListing(const service::Servers& known, connection::Caller& caller, Kind kind, Done done,
                  router::ServerRequest as = {})
         : known_(known), caller_(caller), kind_(kind), as_(std::move(as)), done_(std::move(done)) {}
 
     void list_of_all(Servers servers);
-    void list_of(const std::string& server);
+    void list_of(const std::string& server, Servers servers);
     // Tells what is there; whoever has not answered by now is named as interrupted.
     void cut_short();
+    // It need not be waited for.
+    bool knows(const std::string& id) const;
     // What has come so far, and who owes an answer.
     ThingList so_far() const;
     std::vector<std::string> silent() const;
 
 private:
+    std::optional<catalogue::Kept> kept_of(const std::string& id) const;
+    bool may_keep() const;
+    void keep(const std::string& id, const std::vector<std::string>& texts);
+    void show(const std::string& id, const catalogue::Kept& kept);
+    bool take_kept(const std::string& id);
+    void begin(const std::string& id);
     void connect(const std::string& id);
     void settled(const std::string& id);
     void ask(const std::string& id);
@@ -87,21 +101,21 @@ private:
     const Kind kind_;
     const router::ServerRequest as_;
     bool of_all_ = false;
+    Servers servers_ = Servers::Connect;
     Done done_;
     ThingList list_;
     // Servers that owe an answer, and their lists once they were asked.
     std::map<std::string, std::shared_ptr<void>> missing_;
 };
 
-// `done` once, never from inside this call. `server` empty: of all, which are connected for it.
+// `done` once, never from inside this call. `server` empty: of all.
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
                                           Kind kind, const std::string& server,
-                                          ThingListing::Done done, router::ServerRequest as = {});
-// Of the servers that are ready for that caller, and of no other.
-std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
-                                                      connection::Caller& caller, Kind kind,
-                                                      ThingListing::Done done,
-                                                      router::ServerRequest as = {});
+                                          ThingListing::Servers which, ThingListing::Done done,
+                                          router::ServerRequest as = {});
+// Whether it is known what each of these has, or can be asked at once.
+bool things_known(const Servers& known, connection::Caller& caller, Kind kind,
+                  const std::vector<std::string>& servers);
 
 // A thing that was named: whose it is, and what its server says of it.
 struct NamedThing {

@@ -4,6 +4,7 @@
 // Errors:  a server that is not there is named beside the tools of the others.
 #pragma once
 
+#include "service/heard.hpp"
 #include "service/operation.hpp"
 #include "service/server_error.hpp"
 #include "service/servers.hpp"
@@ -18,12 +19,6 @@
 #include <vector>
 
 namespace patchbay::service {
-
-// When the server of some of the tools said so. `recalled` also where it is not there now: what it lists stands for it.
-struct Heard {
-    std::string server;
-    catalogue::Standing standing;
-};
 
 struct ToolList {
     std::vector<router::ListedTool> tools;  // in stable order, hidden ones left out

@@ -20,9 +20,10 @@ echo started >> "$1"
 while read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
     case "$line" in
-        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}';;
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":'"$3"',"serverInfo":{"name":"s","version":"1"},"instructions":"Be kind."}';;
         *'"tools/list"'*) result="{\"tools\":$(cat "$2")}";;
         *'"prompts/list"'*) result="$(cat "$2.prompts")";;
+        *'"prompts/get"'*) result='{"messages":[{"role":"user","content":{"type":"text","text":"got it"}}]}';;
         *'"tools/call"'*) result='{"content":[{"type":"text","text":"done"}]}';;
         *) if [ -n "$id" ]; then echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"no\"}}"; fi; continue;;
     esac
@@ -45,14 +46,15 @@ protected:
     void has_prompt(const std::string& id, const std::string& name) {
         home.write(id + ".tools.prompts", R"({"prompts":[{"name":")" + name + R"("}]})");
     }
-    void add(const std::string& id, json::object more = {}) {
+    void add(const std::string& id, json::object more = {},
+             const char* capabilities = R"({"tools":{},"prompts":{},"resources":{}})") {
         lists(id, tool(id + "_tool"));
         has_prompt(id, "p");
         json::object server{
             {"command", "/bin/sh"},
             {"args",
              {home.write("server.sh", kServer), (home.work() / (id + ".started")).string(),
-              (home.work() / (id + ".tools")).string()}}};
+              (home.work() / (id + ".tools")).string(), capabilities}}};
         for (const auto& each : more) server[each.key()] = each.value();
         home.add(id, server);
     }
@@ -144,6 +146,80 @@ TEST_F(Catalogue, WhatAServerReallyListsCounts) {
     EXPECT_EQ(drift.at("removed"), (json::array{"a_tool", "new"}));
 }
 
+TEST_F(Catalogue, PromptsAreShownAgainWithoutStartingAnybody) {
+    add("a");
+    add("b");
+    has_prompt("b", "q");
+    const auto first = home.run({"prompts", "list"});
+    EXPECT_EQ(first.out, "a  p  p\nb  q  q\n") << first.err;
+    const auto second = home.run({"prompts", "list"});
+    EXPECT_EQ(second.out, first.out);
+    EXPECT_EQ(second.err, "");
+    EXPECT_EQ(starts("a") + starts("b"), 2) << "once each, by the first";
+    EXPECT_THAT(home.run({"prompts", "list", "-v"}).err,
+                HasSubstr("as listed before, and not asked now: a (20"));
+    const auto listed = json::parse(home.run({"prompts", "list", "--server", "b", "--json"}).out);
+    ASSERT_EQ(listed.as_array().size(), 1u);
+    EXPECT_TRUE(is_a("thing", listed.at(0).as_object()));
+    EXPECT_TRUE(listed.at(0).at("kept").as_bool());
+    EXPECT_THAT(std::string(listed.at(0).at("listed_at").as_string()), StartsWith("20"));
+    EXPECT_EQ(starts("a") + starts("b"), 2);
+    has_prompt("a", "new");
+    const auto refreshed = home.run({"prompts", "list", "--refresh", "--server", "a"});
+    EXPECT_EQ(refreshed.out, "a  new  new\n");
+    EXPECT_THAT(refreshed.err, AllOf(HasSubstr("server \"a\" lists other prompts than at 20"),
+                                     HasSubstr("1 added (new), 1 removed (p)")));
+    EXPECT_EQ(home.run({"prompts", "list"}).out, "a  new  new\nb  q    q\n");
+    EXPECT_EQ(starts("a"), 2);
+    EXPECT_EQ(starts("b"), 1) << "it was not asked for";
+    EXPECT_EQ(home.run({"prompts", "list", "--set", "permissions.deny=['mcp__a__*']"}).out,
+              "b  q  q\n")
+        << "the rules of now hold";
+}
+
+TEST_F(Catalogue, OneThatDeclaresNoneIsNotAskedForThem) {
+    add("a", {}, R"({"tools":{}})");
+    home.run({"tools"});
+    for (const char* verb : {"list", "templates"}) {
+        const auto none = home.run({"resources", verb});
+        EXPECT_EQ(none.exit_code, 0) << none.err;
+        EXPECT_EQ(none.out, "");
+    }
+    EXPECT_EQ(home.run({"prompts", "list"}).exit_code, 0);
+    EXPECT_EQ(starts("a"), 1);
+    const auto servers = json::parse(home.run({"mcp", "list", "--json"}).out);
+    EXPECT_EQ(servers.at_pointer("/0/instructions"), "Be kind.");
+    EXPECT_EQ(starts("a"), 1);
+}
+
+TEST_F(Catalogue, APromptIsAskedOfItsServerAlone) {
+    add("a");
+    add("b");
+    has_prompt("b", "q");
+    home.run({"prompts", "list"});
+    const auto got = home.run({"prompts", "get", "q"});
+    EXPECT_THAT(got.out, HasSubstr("got it")) << got.err;
+    EXPECT_EQ(starts("a"), 1);
+    EXPECT_EQ(starts("b"), 2);
+    has_prompt("b", "p");  // now both have it, and what each has counts
+    has_prompt("a", "r");
+    EXPECT_THAT(home.run({"prompts", "get", "r"}).out, HasSubstr("got it"))
+        << "nobody has listed it before: all are asked";
+    EXPECT_EQ(home.run({"prompts", "get", "none"}).exit_code, 6);
+}
+
+TEST_F(Catalogue, OfAServerThatDoesNotComeItsLastListIsShown) {
+    add("a");
+    home.run({"prompts", "list"});
+    const auto program = home.work() / "server.sh";
+    fs::rename(program, home.work() / "moved");
+    EXPECT_EQ(home.run({"prompts", "list"}).out, "a  p  p\n");
+    const auto refreshed = home.run({"prompts", "list", "--refresh"});
+    EXPECT_EQ(refreshed.out, "a  p  p\n");
+    EXPECT_EQ(refreshed.exit_code, 1);
+    EXPECT_THAT(refreshed.err, HasSubstr("error: server \"a\""));
+}
+
 TEST_F(Catalogue, RulesOfNowHoldForWhatWasListedBefore) {
     add("a");
     home.run({"tools"});
@@ -232,6 +308,27 @@ TEST_F(Catalogue, ARunningHostAnswersOfServersThatItHasNotStarted) {
     lists("a", tool("newer"));
     EXPECT_THAT(home.run({"tools"}).out, HasSubstr("mcp__a__new")) << "that list is fresh";
     EXPECT_THAT(home.run({"tools", "--refresh"}).out, HasSubstr("mcp__a__newer"));
+    EXPECT_EQ(starts("a"), 2);
+    EXPECT_EQ(home.run({"prompts", "list"}).out, "a  p  p\n") << "it is up, and is asked";
+    has_prompt("a", "q");
+    EXPECT_EQ(home.run({"prompts", "list"}).out, "a  q  q\n");
+    EXPECT_EQ(home.run({"mcp", "stop", "a"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "start", "a"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Catalogue, ARunningHostShowsPromptsOfServersThatItHasNotStarted) {
+    add("a", {{"lazy", true}});
+    home.run({"prompts", "list"});
+    home.environment.erase("PATCHBAY_ALONE");
+    home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000";
+    RunningHost host(home);
+    const auto told = home.run({"-v", "prompts", "list"});
+    EXPECT_EQ(told.out, "a  p  p\n");
+    EXPECT_THAT(told.err, AllOf(HasSubstr(" is asked\n"), HasSubstr("not asked now: a (20")));
+    EXPECT_EQ(starts("a"), 1);
+    has_prompt("a", "q");
+    EXPECT_EQ(home.run({"prompts", "list", "--refresh"}).out, "a  q  q\n");
     EXPECT_EQ(starts("a"), 2);
     EXPECT_EQ(host.end().exit_code, 0);
 }

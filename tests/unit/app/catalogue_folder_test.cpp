@@ -34,13 +34,13 @@ class CatalogueFolderTest : public ::testing::Test {
 protected:
     std::string recalled(const std::string& server, const std::string& definition = "1") {
         catalogue::Catalogue catalogue;
-        CatalogueFolder(loop, catalogue, path).recall(specs(definition), kLimits);
+        CatalogueFolder(loop, catalogue, path, kLimits).recall(specs(definition));
         const auto found = catalogue.listings().find(server);
         return found == catalogue.listings().end() ? "" : found->second->tools.at(0).name;
     }
     void keep(const std::string& server, std::shared_ptr<const catalogue::Listing> listed) {
         catalogue::Catalogue catalogue;
-        const CatalogueFolder keeper(loop, catalogue, path);
+        const CatalogueFolder keeper(loop, catalogue, path, kLimits);
         catalogue.publish(server, std::move(listed));
     }
     fs::path only_file() {
@@ -65,13 +65,45 @@ TEST_F(CatalogueFolderTest, KeepsWhatAServerListedForTheNextHost) {
     EXPECT_EQ(file.st_mode & 0777, 0600u);
 }
 
+TEST_F(CatalogueFolderTest, KeepsOtherListsBesideTheToolsUntilSomebodyAsksForThem) {
+    using catalogue::List;
+    const auto prompts = [&](const catalogue::Origin& origin, List list = List::Prompts) {
+        catalogue::Catalogue catalogue;
+        const CatalogueFolder keeper(loop, catalogue, path, kLimits);
+        const auto* kept = catalogue.items("a", origin, list);
+        EXPECT_TRUE(!kept || kept->standing.recalled);
+        return kept ? kept->items->texts : std::vector<std::string>();
+    };
+    const auto put = [&](const catalogue::Origin& origin, const std::string& text) {
+        catalogue::Catalogue catalogue;
+        const CatalogueFolder keeper(loop, catalogue, path, kLimits);
+        catalogue.publish("a", List::Prompts,
+                          std::make_shared<const catalogue::Items>(
+                              catalogue::Items{origin, {text, R"({"name":"q"})"}}));
+    };
+    EXPECT_TRUE(prompts({"1", ""}).empty());
+    keep("a", listing("1", "tool"));
+    put({"1", "/here"}, R"({"name":"p","of":"here"})");
+    put({"1", "/there"}, R"({"name":"p","of":"there"})");
+    EXPECT_EQ(prompts({"1", "/here"}),
+              (std::vector<std::string>{R"({"name":"p","of":"here"})", R"({"name":"q"})"}));
+    EXPECT_EQ(prompts({"1", "/there"}).at(0), R"({"name":"p","of":"there"})");
+    EXPECT_TRUE(prompts({"2", "/here"}).empty()) << "it is another server by now";
+    EXPECT_TRUE(prompts({"1", "/here"}, List::Resources).empty());
+    EXPECT_EQ(recalled("a"), "tool");
+    for (const auto& each : fs::directory_iterator(path)) std::ofstream(each.path()) << "{";
+    EXPECT_TRUE(prompts({"1", "/here"}).empty());
+    put({"1", "/here"}, R"({"name":"new"})");
+    EXPECT_EQ(prompts({"1", "/here"}).at(0), R"({"name":"new"})");
+}
+
 TEST_F(CatalogueFolderTest, SaysWhenAServerWasHeardLast) {
     const auto then = std::chrono::system_clock::from_time_t(1'790'000'000);
     const auto later = then + std::chrono::hours(1);
     for (const auto when : {then, later}) {
         catalogue::Catalogue catalogue;
-        CatalogueFolder keeper(loop, catalogue, path);
-        keeper.recall(specs("1"), kLimits);
+        CatalogueFolder keeper(loop, catalogue, path, kLimits);
+        keeper.recall(specs("1"));
         if (when == later) {
             ASSERT_NE(catalogue.standing("a"), nullptr);
             EXPECT_EQ(catalogue.standing("a")->listed, then);
@@ -80,11 +112,11 @@ TEST_F(CatalogueFolderTest, SaysWhenAServerWasHeardLast) {
         catalogue.publish("a", listing("1", "tool"), when);
     }
     catalogue::Catalogue catalogue;
-    CatalogueFolder(loop, catalogue, path).recall(specs("1"), kLimits);
+    CatalogueFolder(loop, catalogue, path, kLimits).recall(specs("1"));
     EXPECT_EQ(catalogue.standing("a")->listed, later) << "though it listed the same";
     fs::last_write_time(only_file(), fs::file_time_type::clock::now() + std::chrono::hours(99));
     catalogue::Catalogue another;
-    CatalogueFolder(loop, another, path).recall(specs("1"), kLimits);
+    CatalogueFolder(loop, another, path, kLimits).recall(specs("1"));
     EXPECT_LE(another.standing("a")->listed, std::chrono::system_clock::now());
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace patchbay::catalogue {
 namespace {
@@ -195,6 +198,53 @@ TEST(Catalogue, TellsWhoWatchesOfEachChangeAndOfNoOther) {
     catalogue.unwatch(count);
     catalogue.publish("a", listing("2", "x"));
     EXPECT_EQ(count.times, 4);
+}
+
+std::shared_ptr<const Items> items(const std::string& definition, std::vector<std::string> texts) {
+    return std::make_shared<const Items>(Items{{definition, ""}, std::move(texts)});
+}
+
+TEST(Catalogue, WhatIsListedBesideToolsIsOfItsDefinitionAndTellsDrift) {
+    Catalogue catalogue;
+    struct Heard final : DriftWatcher {
+        void on_drift(const Drift& drift) override { all.push_back(drift); }
+        std::vector<Drift> all;
+    } heard;
+    catalogue.watch(heard);
+    EXPECT_EQ(catalogue.items("a", {"1", ""}, List::Prompts), nullptr);
+    catalogue.publish("a", List::Prompts, items("1", {R"({"name":"p"})", R"({"name":"q"})"}));
+    catalogue.publish("a", List::Prompts, items("1", {R"({ "name":"q"})", R"({"name":"p"})"}));
+    EXPECT_TRUE(heard.all.empty()) << "in another order it is the same";
+    catalogue.publish("a", List::Prompts, items("1", {R"({"name":"p","title":"P"})"}));
+    ASSERT_EQ(heard.all.size(), 1u);
+    EXPECT_EQ(heard.all[0].list, List::Prompts);
+    EXPECT_EQ(summary(heard.all[0]), "1 removed (q), 1 changed (p: title)");
+    EXPECT_EQ(catalogue.drifts("a").size(), 1u);
+    EXPECT_EQ(catalogue.items("a", {"1", ""}, List::Resources), nullptr);
+    EXPECT_EQ(catalogue.items("a", {"1", "/elsewhere"}, List::Prompts), nullptr);
+    EXPECT_EQ(catalogue.items("a", {"2", ""}, List::Prompts), nullptr);
+    ASSERT_NE(catalogue.items("a", {"1", ""}, List::Prompts), nullptr);
+    EXPECT_FALSE(catalogue.items("a", {"1", ""}, List::Prompts)->outdated);
+    catalogue.outdate("a", List::Prompts);
+    EXPECT_TRUE(catalogue.items("a", {"1", ""}, List::Prompts)->outdated);
+    catalogue.redefine("a", "2");
+    EXPECT_EQ(catalogue.items("a", {"1", ""}, List::Prompts), nullptr);
+    catalogue.publish("b", List::Prompts, items("1", {}));
+    catalogue.forget("b");
+    EXPECT_TRUE(catalogue.all_items().empty());
+}
+
+TEST(Catalogue, OneThatDeclaresNoPromptsHasNone) {
+    Catalogue catalogue;
+    catalogue.publish("a", listing("1", "tool"));
+    EXPECT_FALSE(catalogue.has_none("a", "1", List::Prompts)) << "nobody has said so";
+    auto said = Listing{"1", {}};
+    said.others = {"resources"};
+    catalogue.publish("a", std::make_shared<const Listing>(std::move(said)));
+    EXPECT_TRUE(catalogue.has_none("a", "1", List::Prompts));
+    EXPECT_FALSE(catalogue.has_none("a", "1", List::Templates));
+    EXPECT_FALSE(catalogue.has_none("a", "2", List::Prompts));
+    EXPECT_FALSE(catalogue.has_none("b", "1", List::Prompts));
 }
 
 }  // namespace

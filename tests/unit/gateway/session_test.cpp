@@ -1,6 +1,9 @@
 #include "core/log.hpp"
 #include "session_fixture.hpp"
 
+#include <memory>
+#include <utility>
+
 namespace patchbay::gateway {
 namespace {
 
@@ -181,6 +184,33 @@ TEST_F(SessionTest, AListWaitsASecondForAServerAndNoLonger) {
     EXPECT_THAT(json::serialize(list), HasSubstr("mcp__git__log"));
     EXPECT_THAT(json::serialize(list), Not(HasSubstr("github")));
     EXPECT_TRUE(ask(3, "tools/list").contains("result")) << "at once from then on";
+}
+
+TEST_F(SessionTest, PromptsThatAreKnownAreListedBeforeTheirServersAreThere) {
+    known();
+    const auto begin = servers.at("git").results.at("initialize");
+    for (const auto& [id, prompt] : {std::pair{"git", "p"}, std::pair{"github", "q"}}) {
+        const auto& spec = connections->find(id)->get().spec();
+        catalogue->publish(
+            id, catalogue::List::Prompts,
+            std::make_shared<const catalogue::Items>(catalogue::Items{
+                known().origin_of(spec), {json::serialize(json::object{{"name", prompt}})}}));
+        servers.at(id).results.erase("initialize");
+    }
+    offer("git", "prompts/list", {{"prompts", {{{"name", "p"}}}}});
+    offer("github", "prompts/list", {{"prompts", {{{"name", "other"}}}}});
+    greet();
+    const auto list = json::serialize(ask(2, "prompts/list"));
+    EXPECT_THAT(list, HasSubstr("mcp__git__p"));
+    EXPECT_THAT(list, HasSubstr("mcp__github__q"));
+    for (auto& [id, server] : servers)
+        server.answer(server.requests("initialize").back().at("id").to_number<int>(),
+                      json::serialize(begin({})));
+    ASSERT_TRUE(wait([&] { return !told("notifications/prompts/list_changed").empty(); }));
+    const auto now = json::serialize(ask(3, "prompts/list"));
+    EXPECT_THAT(now, HasSubstr("mcp__github__other"));
+    EXPECT_EQ(told("notifications/prompts/list_changed").size(), 1u)
+        << "of the one that lists something else";
 }
 
 TEST_F(SessionTest, AListThatIsLongHasPagesAndEachToolOnce) {

@@ -15,7 +15,7 @@ protected:
         if (!known_) {
             router();
             for (const auto& spec : specs) config.servers.push_back(spec.config);
-            known_.emplace(config, *connections, *router_);
+            known_.emplace(config, *connections, *router_, &*catalogue, "/here");
         }
         return *known_;
     }

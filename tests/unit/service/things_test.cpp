@@ -24,9 +24,10 @@ protected:
             return {{"resources", all}};
         };
     }
-    ThingList list(const std::string& server = {}) {
+    using Which = ThingListing::Servers;
+    ThingList list(const std::string& server = {}, Which which = Which::Connect) {
         std::optional<ThingList> listed;
-        const auto listing = list_things(known(), caller, Kind::Resources, server,
+        const auto listing = list_things(known(), caller, Kind::Resources, server, which,
                                          [&](ThingList told) { listed = std::move(told); });
         EXPECT_FALSE(listed) << "told from inside the call";
         EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
@@ -128,7 +129,7 @@ TEST_F(Things, OfServersThatDidNotAnswerInTimeAreCutShort) {
     offer("github", {"a:2"});
     servers.at("github").results.erase("resources/list");
     std::optional<ThingList> told;
-    const auto listing = list_things(known(), caller, Kind::Resources, "",
+    const auto listing = list_things(known(), caller, Kind::Resources, "", Which::Connect,
                                      [&](ThingList all) { told = std::move(all); });
     EXPECT_THAT(listing->silent(), ElementsAre("git", "github"));
     ASSERT_TRUE(
@@ -146,12 +147,82 @@ TEST_F(Things, OfServersThatDidNotAnswerInTimeAreCutShort) {
     EXPECT_EQ(told->errors.size(), 1u) << "told once";
 }
 
+TEST_F(Things, ThatWereListedBeforeAreShownAndStartNobody) {
+    offer("git", {"b:2", "a:1"});
+    const auto keep = [&](const std::string& id, const std::string& text, bool outdated = false) {
+        const auto& spec = known().connections().find(id)->get().spec();
+        catalogue->publish(id, catalogue::List::Resources,
+                           std::make_shared<const catalogue::Items>(
+                               catalogue::Items{known().origin_of(spec), {text}}));
+        if (outdated) catalogue->outdate(id, catalogue::List::Resources);
+    };
+    keep("git", R"({"uri":"old:1"})");
+    keep("github", R"({"uri":"old:2"})");
+    auto shown = list({}, Which::Known);
+    EXPECT_THAT(uris(shown), ElementsAre("git old:1", "github old:2"));
+    EXPECT_EQ(shown.answered, 2u);
+    ASSERT_EQ(shown.heard.size(), 2u);
+    EXPECT_TRUE(shown.heard[0].standing.recalled);
+    EXPECT_EQ(servers.at("git").opened + servers.at("github").opened, 0);
+    EXPECT_THAT(uris(list("github", Which::Known)), ElementsAre("github old:2"));
+    EXPECT_THAT(uris(list({}, Which::AsTheyAre)), ElementsAre("git old:1", "github old:2"));
+    keep("git", R"({"uri":"old:1"})", true);
+    shown = list({}, Which::Known);
+    EXPECT_THAT(uris(shown), ElementsAre("git b:2", "git a:1", "github old:2"))
+        << "the server has said that it has others";
+    EXPECT_FALSE(shown.heard[0].standing.recalled);
+    EXPECT_EQ(servers.at("github").opened, 0);
+    const auto& spec = known().connections().find("git")->get().spec();
+    const auto* kept = catalogue->items("git", known().origin_of(spec), catalogue::List::Resources);
+    ASSERT_TRUE(kept);
+    EXPECT_THAT(kept->items->texts, ElementsAre(HasSubstr("b:2"), HasSubstr("a:1")));
+    offer("git", {"c:3"});
+    EXPECT_THAT(uris(list({}, Which::Known)), ElementsAre("git c:3", "github old:2"))
+        << "who is ready is asked";
+    permissions.deny = {"mcp__github__*"};
+    set_rules();
+    shown = list({}, Which::Known);
+    EXPECT_THAT(uris(shown), ElementsAre("git c:3")) << "the rules of now hold";
+    EXPECT_EQ(shown.denied.size(), 1u);
+}
+
+TEST_F(Things, OfOneThatDoesNotComeWhatItListedLastStandsBesideTheError) {
+    offer("git", {"a:1"});
+    const auto& spec = known().connections().find("github")->get().spec();
+    catalogue->publish("github", catalogue::List::Resources,
+                       std::make_shared<const catalogue::Items>(
+                           catalogue::Items{known().origin_of(spec), {R"({"uri":"old:2"})"}}));
+    servers.at("github").refuse_open = true;
+    const auto shown = list({}, Which::Refreshed);
+    EXPECT_THAT(uris(shown), ElementsAre("git a:1", "github old:2"));
+    ASSERT_EQ(shown.errors.size(), 1u);
+    EXPECT_EQ(shown.errors[0].server, "github");
+    EXPECT_THAT(uris(list()), ElementsAre("git a:1"))
+        << "who looks for one wants those that are there";
+}
+
+TEST_F(Things, OfAClientWithATokenAreKeptForNobody) {
+    offer("git", {"a:1"});
+    known();
+    test::FakeCaller client{callers, core::Trust::Approves, "token 1"};
+    std::optional<ThingList> listed;
+    const auto listing = list_things(known(), client, Kind::Resources, "git", Which::Connect,
+                                     [&](ThingList told) { listed = std::move(told); });
+    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_THAT(uris(*listed), ElementsAre("git a:1"));
+    EXPECT_TRUE(catalogue->all_items().empty());
+    list("git");
+    EXPECT_EQ(catalogue->all_items().size(), 1u);
+    EXPECT_FALSE(things_known(known(), client, Kind::Resources, {"github"}));
+}
+
 TEST_F(Things, OfAServerAreThereWhileAnotherHasNotEvenStarted) {
     offer("git", {"a:1"});
     offer("github", {"a:2"});
     servers.at("github").results.erase("server/discover");
     servers.at("github").results.erase("initialize");
-    const auto listing = list_things(known(), caller, Kind::Resources, "", [](ThingList) {});
+    const auto listing =
+        list_things(known(), caller, Kind::Resources, "", Which::Connect, [](ThingList) {});
     ASSERT_TRUE(loop.run_until([&] { return !listing->so_far().things.empty(); },
                                core::Clock::now() + 20s));
     EXPECT_THAT(listing->silent(), ElementsAre("github"));
@@ -160,8 +231,8 @@ TEST_F(Things, OfAServerAreThereWhileAnotherHasNotEvenStarted) {
 TEST_F(Things, AsTheyAreNobodyIsConnectedFor) {
     offer("git", {"a:1"});
     std::optional<ThingList> told;
-    const auto listing = list_things_as_they_are(known(), caller, Kind::Resources,
-                                                 [&](ThingList all) { told = std::move(all); });
+    const auto listing = list_things(known(), caller, Kind::Resources, {}, Which::AsTheyAre,
+                                     [&](ThingList all) { told = std::move(all); });
     ASSERT_TRUE(loop.run_until([&] { return told.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(told->errors.size(), 2u);
     EXPECT_EQ(told->answered, 0u);
