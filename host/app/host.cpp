@@ -84,7 +84,7 @@ std::string default_state_directory(const config::Environment& environment) {
            "/patchbay";
 }
 
-struct Host::Impl final : connection::ServerEvents {
+struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     explicit Impl(HostOptions given)
         : options(std::move(given)),
           loaded(config::load(options.environment)),
@@ -150,6 +150,7 @@ struct Host::Impl final : connection::ServerEvents {
             lists.emplace(loop, catalogue, options.state_directory + "/catalogue", config.limits,
                           options.long_lived ? core::log::Level::Warn : core::log::Level::Debug);
         catalogue.watch(drifts);
+        catalogue.watch(static_cast<catalogue::DriftWatcher&>(*this));
     }
 
     // Which plugins there are is known only after the first reading: what they bring, and what was
@@ -244,6 +245,14 @@ struct Host::Impl final : connection::ServerEvents {
             change.removed = drift.removed;
             for (const auto& each : drift.changed) change.changed.push_back(each.name);
         }
+        observer->on_list_changed(change);
+    }
+    // Of tools each list is told of, above.
+    void on_drift(const catalogue::Drift& drift) override {
+        if (!observer || drift.list == catalogue::List::Tools) return;
+        core::ListChange change{
+            drift.server, catalogue::name_of(drift.list), {}, drift.added, drift.removed, {}};
+        for (const auto& each : drift.changed) change.changed.push_back(each.name);
         observer->on_list_changed(change);
     }
     void tell_move(const registry::Plan& plan, std::string_view cause) {

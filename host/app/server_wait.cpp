@@ -136,7 +136,8 @@ void tell_when_listed(const std::vector<service::Heard>& heard, const GlobalOpti
 
 void tell_rules_without_tools(const Session& session) {
     if (session.global().quiet) return;
-    for (const auto& warning : session.asked().rule_warnings()) say(warning);
+    for (const auto& warning : session.asked().rule_warnings())
+        if (session.first_time(warning)) say(warning);
 }
 
 }  // namespace patchbay::app

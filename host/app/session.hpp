@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace patchbay::app {
@@ -52,6 +53,8 @@ public:
     void ask_own();
     const GlobalOptions& global() const { return global_; }
     TroubleTeller& troubles() { return *troubles_; }
+    // Of a warning that may come again, and is told once.
+    bool first_time(const std::string& warning) const { return told_.insert(warning).second; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
     // it is set), the second one ends the process, as kInterrupted or where it is Shared as kOk.
@@ -94,6 +97,7 @@ private:
     std::unique_ptr<LocalCaller> caller_;
     std::unique_ptr<AnyHost> asked_;  // after what it borrows
     std::optional<TroubleTeller> troubles_;
+    mutable std::set<std::string> told_;
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     bool closing_ = false;

@@ -438,6 +438,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         std::string server;
         std::size_t lines = 100;
         bool follow = false;
+        std::uint64_t call = 0;  // 0: of none
     };
     const auto words = std::make_shared<Words>();
     auto& mcp = add_verb(app, "mcp",
@@ -445,7 +446,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
                          "disable, add, add-json, get, "
                          "remove, login, logout, auth",
                          "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
-                         "mcp logs github -n 50");
+                         "mcp logs github -n 50\n  patchbay mcp logs --call 17");
     mcp.require_subcommand(1);
     auto& status =
         add_verb(mcp, "status", "Connect, and show the state of every server or of one",
@@ -478,15 +479,26 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
                  "  patchbay mcp logs files -n 20\n  patchbay mcp logs files -f\nA line `starts` "
                  "says which definition of that id "
                  "has written what follows.");
-    logs.add_option("ID", words->server, "The server")->required();
+    logs.add_option("ID", words->server, "The server; with --call it need not be named");
     logs.add_option("-n,--lines", words->lines, "At most so many lines")
         ->check(no_line_count)
         ->capture_default_str();
     logs.add_flag(
         "-f,--follow", words->follow,
         "Go on with what it writes from now on, until Ctrl-C; --json: a line of JSON each");
-    choice.on(logs, [words](const auto& global) {
-        return logs_verb(global, words->server, words->lines, words->follow);
+    logs.add_option("--call", words->call,
+                    "In the host that runs, everything of the call of that number (`call` of its "
+                    "events): its events, what became of the server meanwhile, and what that wrote")
+        ->type_name("NUMBER")
+        ->check(CLI::PositiveNumber)
+        ->excludes("--follow")
+        ->excludes("--lines");
+    logs.callback([words, &choice] {
+        if (words->call == 0 && words->server.empty()) throw CLI::RequiredError("ID");
+        choice.pick([words](const auto& global) {
+            return words->call > 0 ? call_log_verb(global, words->call, words->server)
+                                   : logs_verb(global, words->server, words->lines, words->follow);
+        });
     });
     struct Turned {
         std::vector<std::string> servers;

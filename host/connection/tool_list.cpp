@@ -89,6 +89,7 @@ void ToolList::read_again(Waiter waiter) {
 void ToolList::start() {
     relist_.stop();
     another_ = changed_ = false;
+    begun_ = loop_.now();
     notes_.clear();
     const auto marks =
         owner_.mirrors_arguments() ? ToolListing::Marks::AreHeaders : ToolListing::Marks::Ignored;
@@ -123,6 +124,7 @@ void ToolList::on_listing_unanswered(const Error& error) {
 void ToolList::on_listing_read(const Result<void>& outcome) {
     // It goes when we return: it is that which tells us.
     const auto listing = std::exchange(listing_, nullptr);
+    reading_ = loop_.now() - begun_;
     const bool another = another_, has_changed = changed_;
     auto found = listing->take();
     age_.read(loop_.now(), fresh_until(outcome, found),
@@ -162,17 +164,14 @@ void ToolList::changed() {
     });
 }
 
-// A server may say that its list changed as often as it likes: that is read again at once, then less and
-// less often.
+// A server may say that its list changed as often as it likes: that is read at once, and then once a second, so that the
+// last word of many is heard of soon. Where reading takes long there are pauses of four times that.
 std::chrono::milliseconds ToolList::next_pause() {
-    if (age_.since_read(loop_.now()) >= terms_.relist_most) relists_ = 0;
-    std::chrono::milliseconds pause{0};
-    if (relists_ > 0) {
-        const auto doubled = terms_.relist_first * (1u << std::min(relists_ - 1, 16u));
-        pause = std::min(doubled, terms_.relist_most);
-    }
-    ++relists_;
-    return pause;
+    constexpr int kRest = 4;
+    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(reading_ * kRest);
+    const auto pause = std::clamp(rest, terms_.relist_first, terms_.relist_most);
+    if (age_.since_read(loop_.now()) >= pause) relisted_ = false;
+    return std::exchange(relisted_, true) ? pause : std::chrono::milliseconds(0);
 }
 
 }  // namespace patchbay::connection

@@ -10,7 +10,8 @@
 // Errors:  a list that breaks off is kept as far as it came when it is a session's first; a later one
 //          leaves the list before it as it was. error() says why.
 // Limits:  those of ToolListing; one whose session ends meanwhile has not come. A server that says again
-//          and again that its list changed is asked once each Terms::relist_most.
+//          and again that its list changed is asked once each Terms::relist_first, or for a fifth of the time where its
+//          list takes long, and once each Terms::relist_most however long that is.
 // Source:  MCP server/tools, "List Changed Notification".
 #pragma once
 
@@ -110,9 +111,11 @@ private:
     std::optional<Error> error_;  // of the last list
     ToolAge age_;                 // its
     std::unique_ptr<ToolListing> listing_;
-    bool another_ = false;  // somebody needs a list that begins after that one
-    bool changed_ = false;  // the server said so while it is read
-    unsigned relists_ = 0;  // in a row, because the server said so
+    bool another_ = false;             // somebody needs a list that begins after that one
+    bool changed_ = false;             // the server said so while it is read
+    bool relisted_ = false;            // because the server said so, and not long ago
+    core::Clock::time_point begun_{};  // of the last list
+    core::Clock::duration reading_{};  // for how long that took
     enum class Session { None, New, Listed } session_ = Session::None;
     std::string instructions_;      // of that session
     std::set<std::string> others_;  // likewise

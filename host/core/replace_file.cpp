@@ -3,6 +3,7 @@
 #include "core/descriptor.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,15 +25,38 @@ Error failed(const std::string& path) {
 // What stands between the name of a file and the number of the process whose draft it is. Beside a
 // file that is not ours `FILE.1` may be what its owner has kept: what we make there is named by us.
 constexpr const char *kOfOurs = ".", *kOfOthers = ".patchbay-";
+constexpr char kNext = '.';  // before which of the drafts of one process it is
 
 // 0: not the name of a draft that begins so.
 pid_t writer_of(std::string_view name, std::string_view beginning) {
     if (!name.starts_with(beginning)) return 0;
     pid_t pid = 0;
+    unsigned nth = 0;
     const auto* const end = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + beginning.size(), end, pid);
+    auto read = std::from_chars(name.data() + beginning.size(), end, pid);
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == kNext)
+        read = std::from_chars(read.ptr + 1, end, nth);
     return read.ec == std::errc() && read.ptr == end && pid > 0 ? pid : 0;
 }
+
+// Two threads may write one file: each draft that is there has a name of its own, `.PID` where that is free.
+class DraftNumber {
+public:
+    DraftNumber() : number_(there_.fetch_add(1)) {}
+    ~DraftNumber() {
+        auto only = number_ + 1;
+        static_cast<void>(there_.compare_exchange_strong(only, number_));
+    }
+    DraftNumber(const DraftNumber&) = delete;
+    std::string text() const {
+        return std::to_string(::getpid()) +
+               (number_ == 0 ? "" : std::string(1, kNext) + std::to_string(number_));
+    }
+
+private:
+    static inline std::atomic<unsigned> there_{0};
+    const unsigned number_;
+};
 
 void sweep_drafts(const std::string& directory, std::string_view beginning) {
     const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
@@ -68,7 +92,7 @@ namespace {
 class Draft {
 public:
     Draft(const std::string& path, const std::string& beginning)
-        : path_(path), name_(beginning + std::to_string(::getpid())) {
+        : path_(path), name_(beginning + number_.text()) {
         ::unlink(name_.c_str());  // of one that had our number and was killed
         file_ = Descriptor(
             ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -82,6 +106,7 @@ public:
     bool take_place() { return placed_ = ::rename(name_.c_str(), path_.c_str()) == 0; }
 
 private:
+    const DraftNumber number_;
     const std::string path_, name_;
     Descriptor file_;
     bool placed_ = false;

@@ -170,7 +170,11 @@ bool ThingListing::take_kept(const std::string& id) {
 }
 
 bool ThingListing::knows(const std::string& id) const {
-    return is_ready(known_, caller_, id) || kept_of(id);
+    const auto& sight = caller_.sight();
+    const bool not_meant =
+        (sight && !sight->holds_others_of(id)) ||
+        known_.router().certain_denial(caller_, id, words_of(kind_).method).has_value();
+    return not_meant || is_ready(known_, caller_, id) || kept_of(id);
 }
 
 void ThingListing::connect(const std::string& id) {

@@ -97,6 +97,49 @@ TEST_F(Events, ACallIsToldOfWithoutWhatItSays) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// Says on stderr which tool it is asked for.
+constexpr const char* kTalker = R"sh(#!/bin/sh
+while read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+        *'"tools/list"'*) result='{"tools":[{"name":"one","inputSchema":{"type":"object"}},{"name":"two","inputSchema":{"type":"object"}}]}';;
+        *'"tools/call"'*) printf '%s\n' "$line" | sed -n 's/.*"name":"\([a-z]*\)".*/asked for \1/p' >&2
+            result='{"content":[]}';;
+        *) if [ -n "$id" ]; then echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"no\"}}"; fi; continue;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+done
+)sh";
+
+TEST_F(Events, EverythingOfOneCallIsShownByItsNumber) {
+    home.add("s", {{"command", "/bin/sh"}, {"args", {home.write("talker.sh", kTalker)}}});
+    home.add_example("x");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"call", "mcp__s__one"}).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    const auto begun = of(told(), "mcp_tool_call_begin");
+    ASSERT_EQ(begun.size(), 2u);
+    const auto call = std::to_string(begun.at(0).at("call").to_number<int>());
+    const auto shown = home.run({"mcp", "logs", "--call", call});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("mcp_tool_call_begin name=mcp__s__one"),
+                                 HasSubstr("Z stderr asked for one\n"),
+                                 HasSubstr("mcp_tool_call_end name=mcp__s__one"),
+                                 Not(HasSubstr("mcp__x__echo"))));
+    const auto entries = json::parse(home.run({"mcp", "logs", "s", "--call", call, "--json"}).out);
+    EXPECT_EQ(entries.as_array().front().at("event"), "mcp_tool_call_begin");
+    EXPECT_EQ(entries.as_array().back().at("event"), "mcp_tool_call_end");
+    const auto other = home.run({"mcp", "logs", "x", "--call", call});
+    EXPECT_EQ(other.exit_code, 6);
+    EXPECT_THAT(other.err, HasSubstr("call " + call + " was of server \"s\""));
+    EXPECT_EQ(home.run({"mcp", "logs", "--call", "99999"}).exit_code, 6);
+    EXPECT_EQ(home.run({"mcp", "logs", "--call", "0"}).exit_code, 3);
+    EXPECT_EQ(home.run({"mcp", "logs"}).exit_code, 3);
+    EXPECT_EQ(host.end().exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "logs", "--call", call}).exit_code, 5) << "no host runs";
+}
+
 TEST_F(Events, BehindANumberOfAnEarlierHostAllAreToldAndThatTheyBeganAnew) {
     home.add_example("x");
     RunningHost host(home);

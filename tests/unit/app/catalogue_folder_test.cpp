@@ -1,13 +1,20 @@
 #include "app/catalogue_folder.hpp"
 
 #include "core/digest.hpp"
+#include "support/killed_at.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <vector>
 
 namespace patchbay::app {
 namespace {
@@ -191,6 +198,91 @@ TEST_F(CatalogueFolderTest, NothingIsWrittenBehindALink) {
     fs::create_directory_symlink(elsewhere, path);
     keep("a", listing("1", "tool"));
     EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+// No file may grow beyond so many bytes for as long as it lives: to who writes that is a full disk.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        handler_ = ::signal(SIGXFSZ, SIG_IGN);
+        rlimit less = before_;
+        less.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &less);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        ::signal(SIGXFSZ, handler_);
+    }
+    FullDisk(const FullDisk&) = delete;
+
+private:
+    rlimit before_{};
+    sighandler_t handler_ = SIG_DFL;
+};
+
+TEST_F(CatalogueFolderTest, AFullDiskIsToldOnceAndLeavesWhatWasThere) {
+    keep("a", listing("1", "old"));
+    testing::internal::CaptureStderr();
+    {
+        const FullDisk full(10'000);
+        catalogue::Catalogue catalogue;
+        const CatalogueFolder keeper(loop, catalogue, path, kLimits);
+        for (const char* tool : {"new", "newer"}) {
+            auto large = *listing("1", tool);
+            large.instructions = std::string(20'000, 'x');
+            catalogue.publish("a", std::make_shared<const catalogue::Listing>(std::move(large)));
+            const auto until = core::Clock::now() + 10 * CatalogueFolder::kPause;
+            loop.run_until([] { return false; }, until);
+        }
+        catalogue.publish("b", listing("1", "small"));
+    }
+    const auto told = testing::internal::GetCapturedStderr();
+    const std::string words = "what servers list is not kept for the next start: cannot write";
+    EXPECT_NE(told.find(words), std::string::npos) << told;
+    EXPECT_EQ(told.find(words), told.rfind(words)) << told;
+    EXPECT_EQ(recalled("a"), "old");
+    EXPECT_EQ(recalled("b"), "small") << "the others are kept";
+}
+
+TEST_F(CatalogueFolderTest, WhoIsKilledWhileItWritesLeavesTheOldListOrTheNewOne) {
+    int killed = 0;
+    for (int nth = 1;; ++nth) {
+        keep("a", listing("1", "old"));
+        const auto outcome = test::killed_at(nth, folder.path(), [&] {
+            keep("a", listing("1", "new"));
+            return 0;
+        });
+        const auto found = recalled("a");
+        if (!outcome.killed) {
+            EXPECT_EQ(found, "new");
+            break;
+        }
+        ++killed;
+        EXPECT_TRUE(found == "old" || found == "new")
+            << "killed before " << outcome.last_call << " (" << nth << "): " << found;
+    }
+    EXPECT_GE(killed, 3);
+}
+
+// Two hosts of one process have one number, and each has a thread that writes.
+TEST_F(CatalogueFolderTest, HostsThatWriteTheSameFileLeaveTheListOfOneOfThem) {
+    for (int round = 0; round < 50; ++round) {
+        {
+            catalogue::Catalogue one, other;
+            const CatalogueFolder first(loop, one, path, kLimits);
+            const CatalogueFolder second(loop, other, path, kLimits);
+            auto large = *listing("1", "large");
+            large.instructions = std::string(200'000, 'x');
+            one.publish("a", std::make_shared<const catalogue::Listing>(std::move(large)));
+            other.publish("a", listing("1", "small"));
+        }
+        testing::internal::CaptureStderr();
+        const auto found = recalled("a");
+        EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "in round " << round;
+        ASSERT_TRUE(found == "large" || found == "small") << found;
+    }
+    only_file();
 }
 
 TEST_F(CatalogueFolderTest, WhereNothingCanBeKeptTheHostGoesOn) {

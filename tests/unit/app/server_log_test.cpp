@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,6 +166,33 @@ TEST(ServerLog, AFolderThatCannotBeIsToldOfOnceAndMemoryGoesOn) {
     EXPECT_THAT(told, HasSubstr("server output is kept in memory only"));
     EXPECT_EQ(told.find("cannot write"), told.rfind("cannot write"));
     EXPECT_EQ(log.tail("s", 10).size(), 2u);
+}
+
+// What cannot be written is told, and the next line after a while is written again.
+TEST(ServerLog, AFullDiskIsToldOfAndTriedAgainAMinuteLater) {
+    const test::PluginFolder folder;
+    auto now = std::chrono::system_clock::from_time_t(1'790'000'000);
+    ServerLog log(folder.path(), 9'000, {}, [&] { return now; });
+    rlimit before{}, less{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    less = before;
+    less.rlim_cur = 4'096;
+    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    ::testing::internal::CaptureStderr();
+    ::setrlimit(RLIMIT_FSIZE, &less);
+    log.add("s", false, std::string(8'000, 'x'));
+    log.add("s", false, std::string(8'000, 'y'));
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, handler);
+    log.add("s", false, "kept in memory");
+    const auto told = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(told, HasSubstr("server output is kept in memory only"));
+    EXPECT_EQ(told.find("cannot write"), told.rfind("cannot write"));
+    EXPECT_EQ(log.tail("s", 10).size(), 3u);
+    now += ServerLog::kAgain;
+    log.add("s", false, "written");
+    const auto file = test::read_file(folder.path() + "/s.log");
+    EXPECT_THAT(file, AllOf(HasSubstr(" stderr written\n"), Not(HasSubstr("kept in memory"))));
 }
 
 TEST(ServerLog, FollowsNoLinkAndIsForItsOwnerAlone) {

@@ -69,6 +69,7 @@ TEST_F(ReplaceFile, RemovesTheDraftsOfProcessesThatAreGone) {
     leave("eras.json.bak", hours(1000));
     leave("eras.json." + gone + "x", hours(1000));
     leave("other.json." + gone, hours(1));
+    leave("eras.json." + gone + ".3", hours(1));
     ASSERT_TRUE(replace_file(path_, "text"));
     EXPECT_THAT(names(), UnorderedElementsAre("eras.json", "eras.json." + there, "eras.json.bak",
                                               "eras.json." + gone + "x", "other.json." + gone));
