@@ -351,14 +351,19 @@ const std::vector<TransportKeys>& usual_settings() {
     static const std::vector<std::string> kRemote = {
         "url",        "headers", "connect_timeout_ms", "ca_file", "client_certificate",
         "client_key", "proxy",   "unix_socket"};
+    static const std::vector<std::string> kHttp = [] {
+        auto keys = kRemote;
+        keys.emplace_back("keep_alive_sec");
+        return keys;
+    }();
     static const std::vector<TransportKeys> settings = {
         {"stdio",
          {"command", "args", "cwd", "env", "pass_env", "pid_namespace", "stop_grace_ms", "limits"}},
         {"tcp",
          {"host", "port", "allow_remote", "command", "args", "cwd", "env", "pass_env",
           "connect_timeout_ms", "stop_grace_ms", "limits"}},
-        {"http", kRemote},
-        {"sse", kRemote},
+        {"http", kHttp},
+        {"sse", kHttp},
         {"ws", kRemote},
     };
     return settings;

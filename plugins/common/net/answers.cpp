@@ -14,10 +14,11 @@ constexpr auto kNever = Clock::time_point::max();
 
 }  // namespace
 
-Answers::Answers(transport::ChannelCore& core, Patience patience,
+Answers::Answers(transport::ChannelCore& core, Patience patience, std::chrono::seconds keep_alive,
                  const std::unordered_set<TaskPtr>& tasks, AnswersOwner& owner)
     : core_(core),
       patience_(patience),
+      keep_alive_(keep_alive),
       tasks_(tasks),
       owner_(owner),
       turns_(core, *this),
@@ -98,7 +99,7 @@ bool Answers::take_head(const TaskPtr& task, const Head& head) {
         owner_.ask_again(task);
         return false;
     }
-    task->line_->idle_limit = KeptConnections::idle_limit(head.keep_alive());
+    task->line_->idle_limit = KeptConnections::idle_limit(head.keep_alive(), keep_alive_);
     task->body_.emplace(*task, task->head(head), turns_);
     task->line_->connection.body().check();
     task->limit_ = kNever;

@@ -47,7 +47,8 @@ protected:
 class Answers final : private TurnsOwner {
 public:
     // `tasks`: all there are.
-    Answers(transport::ChannelCore& core, Patience patience,
+    // `keep_alive`: as of an Endpoint.
+    Answers(transport::ChannelCore& core, Patience patience, std::chrono::seconds keep_alive,
             const std::unordered_set<TaskPtr>& tasks, AnswersOwner& owner);
     Answers(const Answers&) = delete;
 
@@ -73,6 +74,7 @@ private:
 
     transport::ChannelCore& core_;
     const Patience patience_;
+    const std::chrono::seconds keep_alive_;
     const std::unordered_set<TaskPtr>& tasks_;
     AnswersOwner& owner_;
     Turns turns_;

@@ -212,6 +212,8 @@ Endpoint Endpoint::from(const sdk::Config& settings) {
     endpoint.unix_socket = settings.text("unix_socket");
     endpoint.connect_timeout = std::chrono::milliseconds(
         static_cast<std::int64_t>(settings.number("connect_timeout_ms", 10'000, 1, 600'000)));
+    endpoint.keep_alive = std::chrono::seconds(
+        static_cast<std::int64_t>(settings.number("keep_alive_sec", 50, 0, 3'600)));
     return endpoint;
 }
 

@@ -55,8 +55,8 @@ void clear_tls_errors();
 
 struct Endpoint {
     explicit Endpoint(Url its_url) : url(std::move(its_url)) {}
-    // Reads url, headers, proxy, ca_file, client_certificate, client_key, unix_socket and
-    // connect_timeout_ms.
+    // Reads url, headers, proxy, ca_file, client_certificate, client_key, unix_socket,
+    // connect_timeout_ms and keep_alive_sec.
     static Endpoint from(const sdk::Config& settings);
 
     Url url;
@@ -70,6 +70,8 @@ struct Endpoint {
     // is judged then.
     std::string beside;
     std::chrono::milliseconds connect_timeout{10'000};
+    // For which an idle connection may be used again, unless its server says less; 0: never.
+    std::chrono::seconds keep_alive{50};
     // The addresses of a name, in place of the system's; empty: those.
     using Addresses = std::vector<Poco::Net::SocketAddress>;
     std::function<Addresses(const std::string& host, std::uint16_t port)> resolve;

@@ -17,7 +17,7 @@ Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endp
     : core_(core),
       owner_(owner),
       dialers_(core, pool, endpoint, *this),
-      answers_(core, patience, tasks_, *this) {}
+      answers_(core, patience, endpoint.keep_alive, tasks_, *this) {}
 Engine::~Engine() = default;
 
 void Engine::start(TaskPtr task) {

@@ -5,9 +5,11 @@
 
 namespace patchbay::net {
 
-Clock::duration KeptConnections::idle_limit(std::optional<std::chrono::seconds> said) {
-    if (!said || *said > kIdleLimit) return kIdleLimit;
-    return std::chrono::milliseconds(*said) * 3 / 4;
+Clock::duration KeptConnections::idle_limit(std::optional<std::chrono::seconds> said,
+                                            std::chrono::seconds most) {
+    constexpr std::chrono::hours kFar(1'000);
+    if (!said || *said > kFar) return most;
+    return std::min<Clock::duration>(std::chrono::milliseconds(*said) * 3 / 4, most);
 }
 
 LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven) {

@@ -3,7 +3,7 @@
 // Owns:    the connections; their watches are the engine's, which ends what it gets back.
 // Threads: inside a turn.
 // Errors:  none.
-// Limits:  kMost of them, each for kIdleLimit, or three quarters of what its server says: a request that
+// Limits:  kMost of them, each for Endpoint::keep_alive, or three quarters of what its server says: a request that
 //          meets the end of a connection may have been carried out, or not.
 // Source:  RFC 9112 section 9.3; the Keep-Alive header of RFC 2068 section 19.7.1.1.
 #pragma once
@@ -45,10 +45,11 @@ using LinePtr = std::unique_ptr<Line>;
 class KeptConnections {
 public:
     static constexpr std::size_t kMost = 64;
-    static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
+    static constexpr std::chrono::seconds kUnprovenLimit{1};
 
-    // Of a connection whose server says that it keeps it for so long.
-    static Clock::duration idle_limit(std::optional<std::chrono::seconds> said);
+    // Of a connection whose server says that it keeps it for so long; `most`: for which we do.
+    static Clock::duration idle_limit(std::optional<std::chrono::seconds> said,
+                                      std::chrono::seconds most);
 
     // In place of what it gives back, the one that was used longest ago; null: there is room for all.
     // `unproven`: as Task::unproven().

@@ -118,10 +118,13 @@ TEST_F(ProxyOfTheEnvironment, SaysWhatIsWrongWithItAndWhereItIsSaid) {
 TEST(Endpoint, HoldsWhatIsConfigured) {
     const auto plain = Endpoint::from(sdk::Config(R"({"url":"http://h/"})"));
     EXPECT_EQ(plain.connect_timeout, std::chrono::seconds(10));
+    EXPECT_EQ(plain.keep_alive, std::chrono::seconds(50));
     EXPECT_EQ(plain.proxy + plain.unix_socket + plain.tls.ca_file + plain.beside, "");
     const auto full = Endpoint::from(
         sdk::Config(R"({"url":"https://h/mcp","headers":{"X-A":"b"},"proxy":"http://p:1",
-                        "unix_socket":"/run/s","connect_timeout_ms":600000,"ca_file":"/"})"));
+                        "unix_socket":"/run/s","connect_timeout_ms":600000,"ca_file":"/",
+                        "keep_alive_sec":7})"));
+    EXPECT_EQ(full.keep_alive, std::chrono::seconds(7));
     EXPECT_EQ(full.url.text(), "https://h/mcp");
     EXPECT_TRUE(full.headers.has("x-a"));
     EXPECT_EQ(full.proxy, "http://p:1");

@@ -112,10 +112,22 @@ TEST_F(KeptConnection, AConnectionIsUsedAgainForLessThanItsServerSaysThatItKeeps
         EXPECT_EQ(server.connections(), connections) << said;
     }
     using std::chrono_literals::operator""s;
-    EXPECT_EQ(KeptConnections::idle_limit(4s), 3s);
-    EXPECT_EQ(KeptConnections::idle_limit(std::nullopt), KeptConnections::kIdleLimit);
-    EXPECT_EQ(KeptConnections::idle_limit(std::chrono::hours(100'000)),
-              KeptConnections::kIdleLimit);
+    EXPECT_EQ(KeptConnections::idle_limit(4s, 50s), 3s);
+    EXPECT_EQ(KeptConnections::idle_limit(4s, 2s), 2s);
+    EXPECT_EQ(KeptConnections::idle_limit(std::nullopt, 50s), 50s);
+    EXPECT_EQ(KeptConnections::idle_limit(std::chrono::hours(100'000), 50s), 50s);
+    EXPECT_EQ(KeptConnections::idle_limit(std::chrono::seconds::max(), 50s), 50s);
+}
+
+TEST_F(KeptConnection, WhoWantsNoneKeptHasAConnectionForEachExchange) {
+    endpoint_.keep_alive = std::chrono::seconds(0);
+    patience(std::chrono::milliseconds(50));
+    ScriptedHttp server(
+        [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("{}")}; });
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_FALSE(ran(server.url())->trouble);
+        EXPECT_EQ(server.connections(), i);
+    }
 }
 
 TEST_F(KeptConnection, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {

@@ -111,6 +111,8 @@ const Row kRows[] = {
     {"client_key", kUrl, "url = \"https://example.com\"\nclient_key = \"/k\"",
      "restart a: client_key\n"},
     {"proxy", kUrl, "url = \"https://example.com\"\nproxy = \"http://p\"", "restart a: proxy\n"},
+    {"keep_alive_sec", kUrl, "url = \"https://example.com\"\nkeep_alive_sec = 5",
+     "restart a: keep_alive_sec\n"},
     {"unix_socket", kUrl, "url = \"https://example.com\"\nunix_socket = \"/s\"",
      "restart a: unix_socket\n"},
 };
