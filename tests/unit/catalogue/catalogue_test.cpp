@@ -206,7 +206,7 @@ std::shared_ptr<const Items> items(const std::string& definition, std::vector<st
 
 TEST(Catalogue, WhatIsListedBesideToolsIsOfItsDefinitionAndTellsDrift) {
     Catalogue catalogue;
-    struct Heard final : DriftWatcher {
+    struct Told final : DriftWatcher {
         void on_drift(const Drift& drift) override { all.push_back(drift); }
         std::vector<Drift> all;
     } heard;
