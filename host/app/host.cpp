@@ -129,6 +129,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         terms.limits = config.limits;
         terms.long_lived = options.long_lived;
         terms.more_callers = options.more_callers;
+        terms.turned_by_commands = options.turned_by_commands;
         terms.stdio_sharing = config.host.stdio_sharing;
         if (person->presence() != auth::Person::Presence::Nobody)
             terms.asking = plugin::Asking::MayAsk;
@@ -197,10 +198,12 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     void on_output(const std::string& server, bool stray, std::string_view line) override {
         logs->add(server, stray, line);
     }
+    void on_start(const std::string& server) override {
+        for (const auto& each : loaded.config.servers)
+            if (each.id == server) logs->begin(server, config::to_string(each.place));
+    }
+
     void on_state(const std::string& server, connection::State state) override {
-        if (state == connection::State::Connecting)
-            for (const auto& each : loaded.config.servers)
-                if (each.id == server) logs->begin(server, config::to_string(each.place));
         // Before it lists anything: what is different then is told.
         if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));

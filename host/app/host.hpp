@@ -33,6 +33,7 @@ struct HostOptions {
     std::string state_directory;                  // logs, remembered eras; empty: keep nothing
     // Long-lived hosts reconnect and check health; a one-shot command does neither.
     bool long_lived = true;
+    bool turned_by_commands = false;       // as connection::Terms has it
     bool more_callers = true;              // may come; a verb or a batch is the only one
     bool quiet = false;                    // logs errors only, whatever the configuration says
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody

@@ -74,7 +74,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     auto options = host_options(global);
     options.long_lived = life == Life::Long || life == Life::Shared;
     options.more_callers = life == Life::Shared;
-    options.keep_events = life == Life::Shared;
+    options.keep_events = options.turned_by_commands = life == Life::Shared;
     options.observe = std::move(observe);
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);

@@ -204,7 +204,8 @@ json::object status_text(const Status& status) {
     if (const auto& starting = status.starting)
         text["starting"] = {{"taken", starting->taken.count()},
                             {"limit", starting->limit.count()},
-                            {"last_said", starting->last_said}};
+                            {"last_said", starting->last_said},
+                            {"queued", starting->queued}};
     if (const auto& exit = status.last_exit) {
         auto& told = text["last_exit"].emplace_object();
         if (exit->code) told["code"] = *exit->code;
@@ -260,7 +261,8 @@ Result<Status> parse_status(const json::value& text) {
     status.last_connected = known_time_in(*told, "last_connected");
     if (const auto* starting = core::object_in(told, "starting"))
         status.starting = {milliseconds_in(*starting, "taken"), milliseconds_in(*starting, "limit"),
-                           text_in(*starting, "last_said")};
+                           text_in(*starting, "last_said"),
+                           core::flag_in(starting, "queued") == true};
     if (const auto* exit = core::object_in(told, "last_exit")) status.last_exit = exit_in(*exit);
     if (const auto* cost = core::object_in(told, "cost"))
         status.cost = {

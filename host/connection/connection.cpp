@@ -66,6 +66,7 @@ Cost cost_by_now(Cost cost) {
 }
 
 std::string to_string(const Starting& starting) {
+    if (starting.queued) return "waiting for other servers to start first";
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(starting.taken).count();
     return "starting, " + std::to_string(seconds) + " s" +
            (starting.last_said.empty() ? "" : ", last said on stderr: " + starting.last_said);
@@ -84,6 +85,22 @@ Status masked(Status status) {
     status.facts = std::move(facts);
     if (status.starting) mask(status.starting->last_said);
     return status;
+}
+
+void add_counts(Status& all, const Status& one) {
+    all.restarts += one.restarts;
+    all.stray_lines += one.stray_lines;
+    all.malformed += one.malformed;
+    all.late_answers += one.late_answers;
+    all.cost.calls += one.cost.calls;
+    all.cost.sent_bytes += one.cost.sent_bytes;
+    all.cost.received_bytes += one.cost.received_bytes;
+    all.cost.cpu += one.cost.cpu;
+    all.cost.peak_memory_bytes = std::max(all.cost.peak_memory_bytes, one.cost.peak_memory_bytes);
+    all.cost.running.insert(all.cost.running.end(), one.cost.running.begin(),
+                            one.cost.running.end());
+    if (one.last_exit && (!all.last_exit || all.last_exit->at < one.last_exit->at))
+        all.last_exit = one.last_exit;
 }
 
 Error why_not_ready(const Status& status) {
@@ -182,8 +199,7 @@ Status Connection::status() const {
     status.place = impl.spec.config.place;
     status.state = state();
     impl.dialogue.reception.count(status);
-    if (const auto taken = impl.course.supervisor().on_its_way())
-        status.starting = {*taken, impl.spec.config.startup_timeout, impl.dialogue.link.last_said};
+    status.starting = impl.course.supervisor().starting(impl.dialogue.link.last_said);
     status.notes = impl.dialogue.tools.notes();
     if (auto why = no_calls(impl.dialogue.link.late_calls); !why.empty())
         status.notes.push_back(std::move(why));

@@ -74,10 +74,10 @@ void Connection::Impl::on_stuck(const Error& why) {
     tell_failure(name.named(why), &Supervisor::give_up);
 }
 
-void Connection::Impl::tell_failure(const Error& error, const Course::Event& event) {
+void Connection::Impl::tell_failure(const Error& why, const Course::Event& event) {
     auto& requests = dialogue.requests;
     agreement.end();
-    course.fail(error, event);
+    const auto error = course.fail(why, event);
     opening.end();
     // A server that never came up is told of to everybody; one that was there and comes back may
     // be waited for by what has certainly not been sent.

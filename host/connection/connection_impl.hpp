@@ -40,7 +40,7 @@ struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, Wi
     void on_resources_wanted() override { agreement.listen(); }
 
     // Everybody who waits hears of it, after the supervisor has passed on.
-    void tell_failure(const Error& error, const Course::Event& event);
+    void tell_failure(const Error& why, const Course::Event& event);
     Error why_gone(const plugin::Problem* problem, bool was_ready) const;
     void stopped();
 

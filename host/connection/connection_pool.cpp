@@ -10,9 +10,11 @@ namespace patchbay::connection {
 ConnectionPool::ConnectionPool(const Context& context)
     : context_(context),
       local_(context.loop, context.terms.limits.local_starts),
-      remote_(context.loop, context.terms.limits.remote_starts) {
+      remote_(context.loop, context.terms.limits.remote_starts),
+      departures_(context.loop) {
     context_.local_starts = &local_;
     context_.remote_starts = &remote_;
+    context_.last_connection = &last_connection_;
     context_.callers.watch(*this);
 }
 

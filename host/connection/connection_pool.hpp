@@ -14,6 +14,7 @@
 
 #include "connection/server_connections.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -66,6 +67,8 @@ public:
     const core::Limits& limits() const;    // as they have them
     std::vector<std::string> ids() const;  // sorted
     std::vector<Status> statuses() const;  // one a server, sorted by id
+    // Puts to the status of a server that there is no more, or not now, what it has cost this host.
+    void count_past(Status& status) const { departures_.count_in(status); }
 
     // Begins to close those that owe an answer, or did not give one in time.
     void close_late();
@@ -79,6 +82,7 @@ private:
     std::vector<Connection*> all() const;  // also those that are leaving; good for this turn
 
     Context context_;
+    std::uint64_t last_connection_ = 0;
     StartQueue local_, remote_;  // apart: a remote server that hangs never holds a local one back
     std::vector<registry::ServerSpec> specs_;
     std::vector<std::string> forwarded_headers_;             // of all of them

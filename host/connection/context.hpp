@@ -17,6 +17,7 @@
 #include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@ public:
     // A line of stderr or a stray line of stdout. Any bytes.
     virtual void on_output(const std::string& server, bool stray, std::string_view line) = 0;
     virtual void on_state(const std::string& server, State state) = 0;
+    // A channel to it is opened, for a program: that is started. Once for each that is tried.
+    virtual void on_start(const std::string& server) = 0;
     virtual void on_tools_changed(const std::string& server) = 0;  // a new list is in tools()
 };
 
@@ -98,7 +101,8 @@ struct Terms {
     core::Limits limits = {};
     // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
     bool long_lived = true;
-    bool more_callers = true;  // may come: else nothing is kept ready for them
+    bool more_callers = true;         // may come: else nothing is kept ready for them
+    bool turned_by_commands = false;  // `patchbay mcp start`, `stop` and their like reach this host
     // Whether a program of this machine may serve several callers where its `mode` says so.
     bool stdio_sharing = false;
     plugin::Asking asking = plugin::Asking::Quiet;  // whether somebody is there to sign in
@@ -129,7 +133,9 @@ struct Context {
     StartQueue* remote_starts = nullptr;
     // Where servers' lists are published; null: nobody reads them.
     catalogue::Catalogue* catalogue = nullptr;
-    core::Observer* observer = nullptr;                        // null: nobody counts
+    core::Observer* observer = nullptr;  // null: nobody counts
+    // Of the connection that was made last, each of which has a number of its own; null: they are not told apart.
+    std::uint64_t* last_connection = nullptr;
     std::optional<SandboxState> sandbox_state = std::nullopt;  // none: nobody has set one
 };
 

@@ -1,6 +1,7 @@
 #include "connection/course.hpp"
 
 #include "core/log.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <utility>
@@ -23,6 +24,7 @@ Course::Course(const Context& context, const config::Server& server, const Serve
     : context_(context),
       name_(name),
       starts_(std::move(starts)),
+      number_(context.last_connection ? ++*context.last_connection : 1),
       supervisor_(context.loop.time(), context.terms, server) {}
 
 bool Course::want(std::function<void()> settled) {
@@ -48,7 +50,10 @@ void Course::closed() {
 
 void Course::pass(const Event& event) {
     const auto before = supervisor_.shown();
+    const bool was_closing = supervisor_.is_closing();
     event(supervisor_);
+    if (!was_closing && supervisor_.is_closing() && context_.observer)
+        context_.observer->on_connection_closing(name_.id(), number_);
     if (supervisor_.shown() == before) return;
     context_.events.on_state(name_.id(), supervisor_.shown());
     if (!context_.observer) return;
@@ -56,8 +61,8 @@ void Course::pass(const Event& event) {
     const bool in_trouble = state == State::Reconnecting || state == State::Failed ||
                             state == State::Error || state == State::AuthRequired;
     context_.observer->on_server_state(
-        name_.id(), name_of(state),
-        in_trouble ? std::string_view(shown_.last_error) : std::string_view());
+        {name_.id(), number_, name_of(state),
+         in_trouble ? std::string_view(shown_.last_error) : std::string_view()});
 }
 
 void Course::ready() {
@@ -65,15 +70,30 @@ void Course::ready() {
     pass(&Supervisor::ready);
 }
 
-void Course::fail(const Error& told, const Event& event) {
+// What to do about one that does not come back by itself. A single command has tried it, and is over.
+std::string Course::next_step() const {
+    const auto& terms = context_.terms;
+    if (!supervisor_.is_given_up() || !terms.long_lived) return {};
+    if (terms.turned_by_commands)
+        return "; `patchbay mcp start " + core::shell_word(name_.id()) + "` starts it again";
+    return supervisor_.stays_down()
+               ? "; it is to stay down (restart = \"never\")"
+               : "; a request later than " + core::duration(terms.health.reconnect_most) +
+                     " (health.reconnect_most_ms) starts it again";
+}
+
+Error Course::fail(const Error& told, const Event& event) {
     note(core::printable(core::log::masked(told.message), 2000));
     core::log::debug(shown_.last_error);
     const auto was = supervisor_.phase();
     pass(event);
+    const auto next = next_step();
+    shown_.last_error += next;
     if (was == Phase::Attempting || was == Phase::MovingOn)
         starts_->fail({told,
                        supervisor_.shown() == State::Error ? Retry::Useless : Retry::Worthwhile,
                        context_.loop.now()});
+    return {told.code, told.message + next};
 }
 
 void Course::was_ready() {
@@ -93,7 +113,7 @@ Error Course::why_not_ready() const {
 }
 
 std::optional<Error> Course::why_put_off() const {
-    if (supervisor_.refuses()) return why_not_ready();
+    if (supervisor_.refuses() || supervisor_.stays_down()) return why_not_ready();
     // A new caller's asks no sooner than an old one's.
     const auto& terms = context_.terms;
     if (supervisor_.phase() == Phase::Idle &&

@@ -14,6 +14,7 @@
 #include "connection/supervisor.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,8 +43,9 @@ public:
 
     void pass(const Event& event);
     void ready();
-    // `told`: what people read; what failed before Ready is a failed start of its definition.
-    void fail(const Error& told, const Event& event);
+    // `told`: what people read; what failed before Ready is a failed start of its definition. Returned with what to
+    // do next, where that is not to wait.
+    Error fail(const Error& told, const Event& event);
     void was_ready();  // and comes back
     // Until the next attempt; nothing: none follows by itself.
     std::optional<std::chrono::milliseconds> pause();
@@ -57,9 +59,12 @@ public:
     std::optional<Error> why_put_off() const;
 
 private:
+    std::string next_step() const;
+
     const Context& context_;
     const ServerName& name_;
     const std::shared_ptr<Starts> starts_;
+    const std::uint64_t number_;  // of the connection
     Supervisor supervisor_;
     Status shown_;
     std::vector<std::function<void()>> until_settled_, until_closed_;

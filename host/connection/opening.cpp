@@ -69,6 +69,7 @@ void Opening::on_way_free(boost::json::object settings) {
             remembered = protocol::kLegacyVersion;
     }
     said.greeting.prepare(remembered, guess);
+    context_.events.on_start(parts_.name.id());
     plugin::ChannelOptions options{parts_.name.id(), std::move(settings), said.credentials.all(),
                                    context_.terms.limits.message_bytes, said.credentials.signer()};
     auto opened = context_.transports.open(choice.current(), std::move(options), said.reception);

@@ -87,6 +87,7 @@ void Reception::on_stray(std::string_view line) {
 }
 
 void Reception::on_fact(std::string_view fact, std::string_view value) {
+    if (fact == "exit") process_gone();  // its channel may be open for longer
     if (parts_.link.bill.take(fact, value, context_.loop.time().date())) return;
     if (value.empty())  // it is over, like the trouble of a connection that has come about
         facts_.erase(std::string(fact));

@@ -88,9 +88,7 @@ void Requests::cancel(RequestId id, const std::string& reason) {
 
 void Requests::expired(RequestId id) {
     const auto& entry = *pending_.find(id);
-    std::optional<Starting> starting;
-    if (const auto taken = parts_.supervisor.on_its_way())
-        starting = {*taken, parts_.server.startup_timeout, parts_.link.last_said};
+    const auto starting = parts_.supervisor.starting(parts_.link.last_said);
     auto error =
         too_late(entry, parts_.server, parts_.supervisor.shown(), starting ? &*starting : nullptr);
     // Of an Asking request it is a person who is late.

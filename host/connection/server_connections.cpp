@@ -27,23 +27,6 @@ std::chrono::milliseconds idle_time(const config::Server& server) {
                                                     : std::chrono::milliseconds::zero());
 }
 
-void count_in(Status& all, const Status& one) {
-    all.restarts += one.restarts;
-    all.pending += one.pending;
-    all.stray_lines += one.stray_lines;
-    all.malformed += one.malformed;
-    all.late_answers += one.late_answers;
-    all.cost.calls += one.cost.calls;
-    all.cost.sent_bytes += one.cost.sent_bytes;
-    all.cost.received_bytes += one.cost.received_bytes;
-    all.cost.cpu += one.cost.cpu;
-    all.cost.peak_memory_bytes = std::max(all.cost.peak_memory_bytes, one.cost.peak_memory_bytes);
-    all.cost.running.insert(all.cost.running.end(), one.cost.running.begin(),
-                            one.cost.running.end());
-    if (one.last_exit && (!all.last_exit || all.last_exit->at < one.last_exit->at))
-        all.last_exit = one.last_exit;
-}
-
 }  // namespace
 
 ServerConnections::ServerConnections(const Context& context, registry::ServerSpec spec,
@@ -324,6 +307,7 @@ Status ServerConnections::status() const {
         none.id = spec_.id();
         none.transport = spec_.config.transport;
         none.place = spec_.config.place;
+        departures_.count_in(none);
         return masked(std::move(none));
     }
     const auto place_of = [](const std::unique_ptr<Slot>& slot) {
@@ -333,12 +317,15 @@ Status ServerConnections::status() const {
         std::min_element(slots_.begin(), slots_.end(),
                          [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
     auto status = (*best)->connection->status();
+    departures_.count_in(status);
     if (slots_.size() == 1) return status;
     for (const auto& slot : slots_) {
         const auto one = slot->connection->status();
         status.connections.push_back(
             {name_of(slot->tenure.use()), one.state, one.last_error, one.facts});
-        if (slot != *best) count_in(status, one);
+        if (slot == *best) continue;
+        add_counts(status, one);
+        status.pending += one.pending;
     }
     return status;
 }

@@ -43,7 +43,7 @@ struct Exit {
 std::string signal_name(int signal);      // "SIGKILL"; empty: it has none
 std::string to_string(const Exit& exit);  // "killed by SIGKILL", "exit code 3"
 
-// What a server has cost since the host has started it first.
+// What a server has cost since the host has started it first, over all its connections.
 struct Cost {
     std::uint64_t calls = 0;  // of tools, as sent
     std::uint64_t sent_bytes = 0, received_bytes = 0;
@@ -61,6 +61,7 @@ inline constexpr std::uint64_t kMostCpuMs = 1ull << 45;  // of one program: a th
 struct Starting {
     std::chrono::milliseconds taken{0}, limit{0};
     std::string last_said;  // on stderr, printable; empty: nothing yet
+    bool queued = false;    // others start first
     bool operator==(const Starting&) const = default;
 };
 // `starting, 12 s, last said on stderr: added 42 packages`
@@ -105,6 +106,10 @@ struct Status {
 // The same with every known secret masked in what others say: the server, its transport, errors.
 // Whoever makes a Status passes it through here, so that none of its readers has to.
 Status masked(Status status);
+
+// What another connection of the same server has counted, beside what stands there: restarts, messages that were none,
+// what it has cost, and the later of two ends.
+void add_counts(Status& all, const Status& one);
 
 // Why a server in this state gives nothing: what went wrong last, else the state itself.
 Error why_not_ready(const Status& status);

@@ -42,17 +42,23 @@ bool Supervisor::is_on_its_way() const {
 }
 
 std::optional<std::chrono::milliseconds> Supervisor::on_its_way() const {
+    if (is_queued()) return std::chrono::milliseconds(0);
     if (!is_on_its_way()) return {};
     return std::chrono::duration_cast<std::chrono::milliseconds>(time_.now() - set_out_at_);
 }
 
-// Another transport or era that is tried is the same way.
+std::optional<Starting> Supervisor::starting(const std::string& last_said) const {
+    const auto taken = on_its_way();
+    if (!taken) return {};
+    return Starting{*taken, server_.startup_timeout, last_said, is_queued()};
+}
+
+// Another transport or era that is tried is the same way; who waits for others has not set out.
 void Supervisor::set_out() {
-    if (!is_on_its_way()) set_out_at_ = time_.now();
+    if (!is_on_its_way() || is_queued()) set_out_at_ = time_.now();
 }
 
 void Supervisor::queue() {
-    set_out();
     phase_ = Phase::Waiting;
     shown_ = starting();
 }
@@ -148,8 +154,8 @@ bool Supervisor::comes_back(const Error& error) const {
 }
 
 bool Supervisor::wakes() const {
-    return phase_ == Phase::Idle || phase_ == Phase::Failed || phase_ == Phase::AuthRequired ||
-           (phase_ == Phase::BackingOff && prompt_);
+    return phase_ == Phase::Idle || (phase_ == Phase::Failed && !stays_down()) ||
+           phase_ == Phase::AuthRequired || (phase_ == Phase::BackingOff && prompt_);
 }
 
 // A caller that tries again and again would otherwise start a program that fails as often.
@@ -159,9 +165,11 @@ bool Supervisor::refuses() const {
     return dead && time_.now() - failed_at_ < terms_.health.reconnect_most;
 }
 
-// Who has signed in meanwhile is let through.
+// Whoever looks at it, or calls it, starts nothing that its user wants to stay down. Who has signed in meanwhile is let
+// through. In a command that does one thing nothing has been down before.
 bool Supervisor::stays_down() const {
-    return server_.restart == config::Restart::Never && phase_ == Phase::Failed && refuses();
+    return terms_.long_lived && server_.restart == config::Restart::Never &&
+           phase_ == Phase::Failed;
 }
 
 }  // namespace patchbay::connection

@@ -43,6 +43,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace patchbay::connection {
 
@@ -70,8 +71,10 @@ public:
     bool is_ready() const { return phase_ == Phase::Ready; }
     bool is_closing() const { return phase_ == Phase::Stopping || phase_ == Phase::Stopped; }
 
-    // How long it has been on its way; nothing: it is not.
+    // How long it has been on its way, without the time in which others were; nothing: it is not.
     std::optional<std::chrono::milliseconds> on_its_way() const;
+    // The same for people, with what the server said last; nothing: it is not on its way.
+    std::optional<Starting> starting(const std::string& last_said) const;
 
     // Whether an attempt is to begin for who asks. False: one is under way, or none ever will be.
     bool want();
@@ -98,12 +101,14 @@ public:
     // A new request: it starts an attempt, is refused because one failed a moment ago, or neither.
     bool wakes() const;
     bool refuses() const;
-    // Whoever wants it ready hears why it is not: it must not be restarted, and has failed a moment
-    // ago.
+    // Whoever wants it ready hears why it is not: it must not be restarted, and nobody has said that it shall.
     bool stays_down() const;
+    // It has been given up after as many attempts as there may be.
+    bool is_given_up() const { return phase_ == Phase::Failed && shown_ == State::Failed; }
 
 private:
     bool is_on_its_way() const;
+    bool is_queued() const { return phase_ == Phase::Waiting; }  // no place is free
     void set_out();
     bool comes_back(const Error& error) const;
     State starting() const { return attempts_ == 0 ? State::Connecting : State::Reconnecting; }

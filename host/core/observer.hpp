@@ -66,13 +66,20 @@ struct ConfigurationChange {
     std::size_t widened = 0, narrowed = 0;                  // rules
 };
 
+// One of a server's connections is in another state.
+struct ServerState {
+    std::string_view server;
+    std::uint64_t connection = 0;  // its number, which no other one of the host has
+    std::string_view state;        // its word
+    std::string_view trouble;      // what failed last; empty where it is of use
+};
+
 class Observer {
 public:
     virtual void on_request_ended(const EndedRequest& request) = 0;
-    // `state`: its word, of one of the server's connections; `trouble`: what failed last, empty where it is of
-    // use.
-    virtual void on_server_state(std::string_view server, std::string_view state,
-                                 std::string_view trouble) = 0;
+    virtual void on_server_state(const ServerState& state) = 0;
+    // A connection that may have been on its way is closed: whether it is so soon or not, nothing comes of it.
+    virtual void on_connection_closing(std::string_view, std::uint64_t) {}
     // It was ready, was lost and is brought up again.
     virtual void on_server_restart(std::string_view server) = 0;
     virtual void on_http_answer(unsigned status) = 0;

@@ -155,30 +155,35 @@ void EventLog::look_at_calls() {
     wait_for_calls();
 }
 
-void EventLog::on_server_state(std::string_view server, std::string_view state,
-                               std::string_view trouble) {
-    json::object members{{"state", state}};
-    put(members, "error", trouble);
-    tell("server_state", server, members);
-    tell_start(std::string(server), state, trouble);
+void EventLog::on_server_state(const core::ServerState& state) {
+    json::object members{{"state", state.state}, {"connection", state.connection}};
+    put(members, "error", state.trouble);
+    tell("server_state", state.server, members);
+    tell_start(state);
 }
 
 // A start lasts from `connecting` to where its connection is ready, or has come to an end; what fails on the way
 // and is tried again is no end.
-void EventLog::tell_start(const std::string& server, std::string_view state,
-                          std::string_view trouble) {
-    if (state == "connecting") ++starting_[server];
-    const auto found = starting_.find(server);
-    if (found == starting_.end()) return;
+void EventLog::tell_start(const core::ServerState& told) {
+    const auto& state = told.state;
+    if (state == "connecting") starts_[told.connection] = ++last_start_;
+    const auto found = starts_.find(told.connection);
+    if (found == starts_.end()) return;
     const bool goes_on = state == "connecting" || state == "reconnecting";
     const bool cancelled = state == "stopped" || state == "idle";
     json::object members{{"status", goes_on            ? "starting"
                                     : state == "ready" ? "ready"
                                     : cancelled        ? "cancelled"
-                                                       : "failed"}};
-    put(members, "error", trouble);
-    if (!goes_on && --found->second == 0) starting_.erase(found);
-    tell("mcp_startup_update", server, members);
+                                                       : "failed"},
+                         {"start_number", found->second}};
+    put(members, "error", told.trouble);
+    if (!goes_on) starts_.erase(found);
+    tell("mcp_startup_update", told.server, members);
+}
+
+// At once, and not when its program has left: whoever restarts a server hears last of the start that is to be.
+void EventLog::on_connection_closing(std::string_view server, std::uint64_t connection) {
+    tell_start({server, connection, "stopped", {}});
 }
 
 void EventLog::on_server_restart(std::string_view server) {

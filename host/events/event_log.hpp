@@ -60,8 +60,8 @@ public:
 
     void on_call_begun(const core::BegunCall& call) override;
     void on_request_ended(const core::EndedRequest& request) override;
-    void on_server_state(std::string_view server, std::string_view state,
-                         std::string_view trouble) override;
+    void on_server_state(const core::ServerState& state) override;
+    void on_connection_closing(std::string_view server, std::uint64_t connection) override;
     void on_server_restart(std::string_view server) override;
     void on_http_answer(unsigned) override {}
     void on_approval(const core::ApprovalStep& step) override;
@@ -77,7 +77,7 @@ private:
     void tell(const char* event, std::string_view server, const boost::json::object& members);
     void look_at_calls();
     void wait_for_calls();
-    void tell_start(const std::string& server, std::string_view state, std::string_view trouble);
+    void tell_start(const core::ServerState& state);
 
     core::Loop& loop_;
     std::uint64_t last_ = 0;
@@ -87,8 +87,9 @@ private:
     std::vector<std::weak_ptr<Follower>> followers_;
     std::map<std::uint64_t, Call> calls_;
     core::Timer look_;  // while there are calls
-    std::map<std::string, unsigned>
-        starting_;  // how many connections of each server are on their way
+    std::map<std::uint64_t, std::uint64_t>
+        starts_;  // of connections that are on their way, by theirs
+    std::uint64_t last_start_ = 0;
 };
 
 }  // namespace patchbay::events

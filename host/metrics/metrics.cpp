@@ -106,8 +106,8 @@ void Metrics::on_request_ended(const core::EndedRequest& request) {
         ++counted.within[static_cast<std::size_t>(bucket - kBuckets.begin())];
 }
 
-void Metrics::on_server_state(std::string_view id, std::string_view state, std::string_view) {
-    ++server(id).states[std::string(state)];
+void Metrics::on_server_state(const core::ServerState& state) {
+    ++server(state.server).states[std::string(state.state)];
 }
 
 void Metrics::on_server_restart(std::string_view id) {

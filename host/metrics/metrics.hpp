@@ -43,8 +43,7 @@ public:
     static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
     void on_request_ended(const core::EndedRequest& request) override;
-    void on_server_state(std::string_view server, std::string_view state,
-                         std::string_view trouble) override;
+    void on_server_state(const core::ServerState& state) override;
     void on_server_restart(std::string_view server) override;
     void on_http_answer(unsigned status) override;
 

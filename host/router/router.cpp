@@ -214,9 +214,11 @@ struct Router::Impl final : connection::CallersWatcher {
                               server = request.server](const Result<void>&) {
             const auto asked = kept.lock();
             if (!*watch || !asked) return;
-            if (const auto* entry = finder.index().find_raw(server, tool))
+            const auto* asker = caller_of(id);
+            const auto* entry = finder.index().find_raw(server, tool);
+            if (entry && asker && !finder.is_down(*entry, asker->number()))
                 return send_call(id, *entry, *asked);
-            if (const auto* asker = caller_of(id))
+            if (asker)
                 flights.end_soon(
                     id, finder.why_missing_at(asker->number(), asker->sight().get(), server, tool));
         });

@@ -43,6 +43,15 @@ void ToolFinder::locate(const connection::Caller& caller, const std::string& nam
            });
 }
 
+// A call would wait until its connection has let go of the program, to be told the same. One that was there and comes
+// back may be waited for.
+bool ToolFinder::is_down(const Entry& entry, connection::CallerNumber caller) const {
+    const auto* held = pool_.held(entry.server, caller);
+    const auto state = held ? held->state() : State::Idle;
+    if (state == State::Reconnecting) return !held->status().last_connected;
+    return state == State::Failed || state == State::Error || state == State::AuthRequired;
+}
+
 void ToolFinder::search(const connection::Caller& caller, const std::string& name,
                         const std::vector<std::string>& servers, Located located) {
     // A name that was shortened may be any one's of these: which, is known when all have told.
@@ -55,7 +64,8 @@ void ToolFinder::search(const connection::Caller& caller, const std::string& nam
                        sight = caller.sight(), name, servers, located](const Result<void>&) {
         if (--search->missing != 0) return;
         if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
-        if (const auto* entry = index_.find(name)) return located(entry);
+        const auto* entry = index_.find(name);
+        if (entry && !is_down(*entry, number)) return located(entry);
         located(search->refused ? *search->refused
                                 : why_missing(number, sight.get(), name, servers));
     };

@@ -56,6 +56,9 @@ public:
     Error why_missing_at(connection::CallerNumber caller, const connection::Sight* sight,
                          const std::string& server, const std::string& tool);
 
+    // Its server does not come up for that caller, though it is known what it had.
+    bool is_down(const Entry& entry, connection::CallerNumber caller) const;
+
 private:
     // `wanted`: as it is told. Nothing: all of them have listed their tools for that caller.
     std::optional<Error> why_unknown(connection::CallerNumber caller, const std::string& wanted,

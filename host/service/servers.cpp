@@ -71,7 +71,11 @@ std::vector<connection::Status> Servers::statuses() const {
             status.instructions = core::printable(listed->second->instructions,
                                                   config_.limits.description_bytes, true);
     }
-    return statuses_of_all(std::move(connected), router_.tool_counts(), config_);
+    auto all = statuses_of_all(std::move(connected), router_.tool_counts(), config_);
+    // One that somebody has stopped has cost what it has.
+    for (auto& status : all)
+        if (status.state == State::Disabled) connections_.count_past(status);
+    return all;
 }
 
 std::vector<config::Diagnostic> Servers::rule_warnings() const {

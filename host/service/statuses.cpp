@@ -63,6 +63,7 @@ json::object cost_json(const connection::Cost& cost) {
 json::object starting_json(const connection::Starting& starting) {
     json::object object{{"taken_ms", starting.taken.count()}, {"limit_ms", starting.limit.count()}};
     if (!starting.last_said.empty()) object["last_said"] = starting.last_said;
+    if (starting.queued) object["queued"] = true;
     return object;
 }
 

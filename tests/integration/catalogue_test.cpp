@@ -125,6 +125,17 @@ TEST_F(Catalogue, ACallStartsTheServerOfItsToolAlone) {
     EXPECT_EQ(starts("a"), 1);
 }
 
+TEST_F(Catalogue, ACallSaysWhyItsServerDoesNotComeUpWhetherItsToolsAreKnownOrNot) {
+    add("a", {{"startup_timeout_sec", 1}});
+    EXPECT_EQ(home.run({"tools"}).exit_code, 0);
+    home.write("server.sh", "trap '' TERM\nsleep 1000 & wait; wait\n");
+    const auto known = home.run({"call", "mcp__a__a_tool"});
+    fs::remove_all(folder());
+    const auto unknown = home.run({"call", "mcp__a__a_tool"});
+    EXPECT_EQ(known.exit_code, 5);
+    EXPECT_EQ(known.err, unknown.err);
+}
+
 TEST_F(Catalogue, WhatAServerReallyListsCounts) {
     add("a");
     home.run({"tools"});

@@ -477,6 +477,47 @@ Words words_of(const char* const (&said)[3]) {
     return words;
 }
 
+TEST_F(Asked, WhatAServerHasCostIsKnownAfterItWasRestartedOrStopped) {
+    home.add_example("x");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    const auto calls = [&] {
+        const auto status = json::parse(home.run({"mcp", "list", "--json"}).out).as_array().at(0);
+        const auto* cost = status.as_object().if_contains("cost");
+        return cost ? cost->at("calls").to_number<int>() : -1;
+    };
+    EXPECT_EQ(calls(), 1);
+    for (const char* turn : {"restart", "stop", "start"}) {
+        EXPECT_EQ(home.run({"mcp", turn, "x"}).exit_code, 0);
+        EXPECT_EQ(calls(), 1) << turn;
+    }
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asked, AServerThatMustNotComeBackDoesSoForWhoStartsItAlone) {
+    home.add_example("x", {}, {{"restart", "never"}});
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    const int pid = pid_of(home, "x");
+    ASSERT_GT(pid, 0);
+    ASSERT_EQ(::kill(pid, SIGKILL), 0);
+    const auto state = [&] {
+        const auto all = json::parse(home.run({"mcp", "list", "--json"}).out);
+        return std::string(all.at(0).at("state").as_string());
+    };
+    for (int tries = 0; tries < 500 && state() != "failed"; ++tries) {
+    }
+    for (const auto& words :
+         {Words{"call", "mcp__x__echo", "message=hi"}, {"mcp", "status", "x"}}) {
+        const auto down = home.run(words);
+        EXPECT_EQ(down.exit_code, 5) << down.err;
+        EXPECT_THAT(down.out + down.err, HasSubstr("`patchbay mcp start x` starts it again"));
+    }
+    EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Asked, WhyARunningHostIsNotAskedIsSaidByWhatNeedsOne) {
     home.add_example("x");
     RunningHost host(home);

@@ -65,6 +65,27 @@ TEST_F(Events, AStartIsToldOfEachServerAndWhenAllAreThereOrHaveFailed) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// The program that is restarted does not leave when it is told to: the next one is there before.
+TEST_F(Events, TheLastWordOfARestartIsOfTheStartThatItBrings) {
+    home.add_example("x", {"--stubborn"});
+    RunningHost host(home);
+    told_with("mcp_startup_complete");
+    EXPECT_EQ(home.run({"mcp", "restart", "x"}).exit_code, 0);
+    const auto is_over = [](const auto& each) { return each.at("state") == "stopped"; };
+    std::vector<json::object> events;
+    for (int tries = 0; tries < 500; ++tries) {
+        events = told({"--server", "x"});
+        const auto states = of(events, "server_state");
+        if (std::any_of(states.begin(), states.end(), is_over)) break;
+    }
+    std::vector<std::string> starts;
+    for (const auto& each : of(events, "mcp_startup_update"))
+        starts.push_back(std::to_string(each.at("start_number").to_number<int>()) + " " +
+                         std::string(each.at("status").as_string()));
+    EXPECT_THAT(starts, ::testing::ElementsAre("1 starting", "1 ready", "2 starting", "2 ready"));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Events, ACallIsToldOfWithoutWhatItSays) {
     home.add_example("x");
     RunningHost host(home);

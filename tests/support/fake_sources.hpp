@@ -49,6 +49,7 @@ struct FakeEras final : connection::EraMemory {
 class NoEvents : public connection::ServerEvents {
     void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string&, connection::State) override {}
+    void on_start(const std::string&) override {}
     void on_tools_changed(const std::string&) override {}
 };
 

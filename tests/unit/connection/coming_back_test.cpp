@@ -138,8 +138,8 @@ TEST_F(ComingBack, AServerThatAnswersAllButCallsIsNamed) {
     EXPECT_TRUE(connection().status().notes.empty());
 }
 
-// However it is asked for, it is not started for each caller who tries.
-TEST_F(ComingBack, OfOneThatMustNotBeRestartedIsForWhoAsksAWhileLater) {
+// However it is asked for, and however late: who wants it back restarts it.
+TEST_F(ComingBack, IsForNobodyWhoAsksForOneThatMustNotBeRestarted) {
     spec.config.restart = config::Restart::Never;
     health.reconnect_most = 30s;
     const auto say_why = [&](const std::string& why) {
@@ -151,21 +151,26 @@ TEST_F(ComingBack, OfOneThatMustNotBeRestartedIsForWhoAsksAWhileLater) {
         EXPECT_THAT(listed->error().message, HasSubstr(why));
         EXPECT_THAT(ask(call("a")).error().message, HasSubstr(why));
     };
-    for (int opened = 1; opened <= 2; ++opened) {
-        ASSERT_EQ(connect(), State::Ready);
-        server.crash("exited");
-        ASSERT_TRUE(reach(State::Failed));
-        say_why("connection lost: exited");
-        pass(29s);
-        say_why("connection lost: exited");
-        EXPECT_EQ(server.opened, opened);
-        pass(1s);
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(reach(State::Failed));
+    for (int asked = 0; asked < 3; ++asked) {
+        say_why("connection lost: exited; it is to stay down (restart = \"never\")");
+        pass(1h);
     }
-    server.refuse_open = true;
-    server.open_code = ErrorCode::Unavailable;
-    EXPECT_EQ(connect(), State::Failed);
-    say_why("no such program");
-    EXPECT_EQ(server.opened, 3);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(ComingBack, IsToldHowItIsHadOfOneThatIsGivenUp) {
+    health.reconnect_attempts = 1;
+    health.reconnect_most = 30s;
+    break_it();
+    connection().connect({});
+    ASSERT_TRUE(reach(State::Failed));
+    const std::string next =
+        "; a request later than 30 s (health.reconnect_most_ms) starts it again";
+    EXPECT_THAT(connection().status().last_error, ::testing::EndsWith(next));
+    EXPECT_THAT(ask(call("a")).error().message, ::testing::EndsWith(next));
 }
 
 TEST_F(ComingBack, IsTriedAsOftenAsItMayBeAndAsOftenAgainForWhoAsks) {

@@ -33,11 +33,12 @@ struct Eras final : EraMemory {
 struct Events final : ServerEvents {
     std::vector<std::string> output;
     std::vector<State> states;
-    int tool_changes = 0;
+    int tool_changes = 0, starts = 0;
     void on_output(const std::string&, bool, std::string_view line) override {
         output.emplace_back(line);
     }
     void on_state(const std::string&, State state) override { states.push_back(state); }
+    void on_start(const std::string&) override { ++starts; }
     void on_tools_changed(const std::string&) override { ++tool_changes; }
 };
 

@@ -107,6 +107,40 @@ TEST_F(WishesOfACaller, OutliveTheDefinitionOfTheirServer) {
     EXPECT_TRUE(are_told_to(1));
 }
 
+TEST_F(Pool, WhatAServerHasCostOutlivesItsConnections) {
+    connect(first);
+    EXPECT_EQ(call(first), "1");
+    processes.at(0).fact("pid", "4194304");
+    EXPECT_EQ(status().facts.count("pid"), 1u);
+    processes.at(0).fact("cpu_ms", "250");
+    processes.at(0).fact("peak_memory_bytes", "7000");
+    processes.at(0).fact("exit", "signal 9");
+    EXPECT_EQ(status().facts.count("pid"), 0u) << "there is no such process any more";
+    EXPECT_TRUE(pool().find("s")->get().restart(first));
+    EXPECT_EQ(status().cost.calls, 1u) << "while the old one closes";
+    ASSERT_TRUE(wait([&] { return closed == 1 && opened == 2; }));
+    EXPECT_EQ(call(first), "2");
+    const auto counts = [&](const Status& all) {
+        EXPECT_EQ(all.cost.calls, 2u);
+        EXPECT_EQ(all.cost.cpu, 250ms);
+        EXPECT_EQ(all.cost.peak_memory_bytes, 7000u);
+        ASSERT_TRUE(all.last_exit);
+        EXPECT_EQ(all.last_exit->signal, 9);
+    };
+    counts(status());
+    pool().apply({});
+    ASSERT_TRUE(wait([&] { return closed == 2; }));
+    pass(1ms);
+    Status stopped;
+    stopped.id = "s";
+    pool().count_past(stopped);
+    counts(stopped);
+    pool().apply({spec});
+    counts(status());
+    EXPECT_EQ(connect(first)->state(), State::Ready);
+    counts(status());
+}
+
 TEST_F(Pool, ARestartIsOfTheCallersOwnConnectionAndBringsBackOneThatHasFailed) {
     test::FakeCaller second{callers};
     connect(second);

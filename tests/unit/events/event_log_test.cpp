@@ -43,6 +43,19 @@ protected:
                               "mcp__git__log", trouble});
     }
 
+    void state_of(std::uint64_t connection, std::string_view state, std::string_view trouble = {}) {
+        log.on_server_state({"git", connection, state, trouble});
+    }
+    // "1 starting": of each start its status.
+    std::vector<std::string> starts() const {
+        std::vector<std::string> all;
+        for (const auto& each : told)
+            if (each.at("event") == "mcp_startup_update")
+                all.push_back(std::to_string(each.at("start_number").to_number<int>()) + " " +
+                              std::string(each.at("status").as_string()));
+        return all;
+    }
+
     test::TurnedLoop loop;
     EventLog log{loop};
     std::vector<json::object> told;
@@ -115,17 +128,38 @@ TEST_F(Events, ACallThatLastsIsToldOfEachHalfMinute) {
 
 TEST_F(Events, AStartLastsUntilItsConnectionIsReadyOrGivenUp) {
     for (const char* state : {"connecting", "reconnecting", "ready", "reconnecting", "ready"})
-        log.on_server_state("git", state, "");
+        state_of(1, state);
     std::vector<std::string> statuses;
     for (const auto& each : told)
         if (each.at("event") == "mcp_startup_update")
             statuses.emplace_back(each.at("status").as_string());
     EXPECT_THAT(statuses, ElementsAre("starting", "starting", "ready"));
     told.clear();
-    log.on_server_state("git", "connecting", "");
-    log.on_server_state("git", "failed", "no such file");
+    state_of(1, "connecting");
+    state_of(1, "failed", "no such file");
     EXPECT_EQ(told.back().at("status"), "failed");
     EXPECT_EQ(told.back().at("error"), "no such file");
+}
+
+// As a server is restarted: its old program may take its time to leave.
+TEST_F(Events, TheEndOfAConnectionIsNotThatOfTheStartThatTakesItsPlace) {
+    state_of(1, "connecting");
+    state_of(1, "ready");
+    log.on_connection_closing("git", 1);
+    state_of(2, "connecting");
+    state_of(1, "stopped");
+    state_of(2, "ready");
+    EXPECT_THAT(starts(), ElementsAre("1 starting", "1 ready", "2 starting", "2 ready"));
+    EXPECT_EQ(told.at(told.size() - 2).at("connection"), 2) << "of the state";
+}
+
+TEST_F(Events, AStartThatIsGivenUpIsToldSoBeforeTheNextOneBegins) {
+    state_of(1, "connecting");
+    log.on_connection_closing("git", 1);
+    state_of(2, "connecting");
+    state_of(2, "ready");
+    state_of(1, "stopped");
+    EXPECT_THAT(starts(), ElementsAre("1 starting", "1 cancelled", "2 starting", "2 ready"));
 }
 
 TEST_F(Events, EachKindHasItsShape) {
@@ -147,7 +181,7 @@ TEST_F(Events, OfAListThatIsLongTheRestIsCounted) {
 
 TEST_F(Events, TheLastOnesAreKeptWithinBounds) {
     followed.reset();
-    for (int i = 0; i < 20'000; ++i) log.on_server_state("git", "ready", std::string(10'000, 'x'));
+    for (int i = 0; i < 20'000; ++i) state_of(1, "ready", std::string(10'000, 'x'));
     std::size_t bytes = 0;
     for (const auto& each : log.kept()) bytes += each.text.size();
     EXPECT_LE(bytes, EventLog::kBytes);

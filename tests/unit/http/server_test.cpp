@@ -147,7 +147,7 @@ TEST_F(HttpServer, AnswersOneRequestAfterTheOtherOnOneConnection) {
 
 struct Statuses final : core::Observer {
     void on_request_ended(const core::EndedRequest&) override {}
-    void on_server_state(std::string_view, std::string_view, std::string_view) override {}
+    void on_server_state(const core::ServerState&) override {}
     void on_server_restart(std::string_view) override {}
     void on_http_answer(unsigned status) override { statuses.push_back(status); }
     std::vector<unsigned> statuses;

@@ -107,9 +107,9 @@ TEST(Metrics, BeyondSomeOfAllServersToolsAndServersAreCountedTogether) {
 
 TEST(Metrics, WhatIsSoNowIsSaidAsItIsAsked) {
     Metrics metrics;
-    metrics.on_server_state("git", "connecting", "");
-    metrics.on_server_state("git", "ready", "");
-    metrics.on_server_state("git", "reconnecting", "");
+    metrics.on_server_state({"git", 1, "connecting", ""});
+    metrics.on_server_state({"git", 1, "ready", ""});
+    metrics.on_server_state({"git", 1, "reconnecting", ""});
     metrics.on_server_restart("git");
     metrics.on_http_answer(200);
     metrics.on_http_answer(200);

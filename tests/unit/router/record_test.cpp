@@ -20,9 +20,8 @@ struct Counts final : core::Observer {
         ended.push_back({std::string(told.method), std::string(told.server), std::string(told.tool),
                          std::string(told.outcome), told.bytes_to_server, told.bytes_from_server});
     }
-    void on_server_state(std::string_view server, std::string_view state,
-                         std::string_view) override {
-        states.push_back(std::string(server) + " " + std::string(state));
+    void on_server_state(const core::ServerState& told) override {
+        states.push_back(std::string(told.server) + " " + std::string(told.state));
     }
     void on_server_restart(std::string_view server) override { restarts.emplace_back(server); }
     void on_http_answer(unsigned) override {}
