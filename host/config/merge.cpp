@@ -131,6 +131,11 @@ private:
         }
     }
 
+    static bool turns_off(const ServerEntry& entry) {
+        const auto* enabled = entry.body.find("enabled");
+        return enabled && enabled->is(Node::Kind::Flag) && !enabled->flag;
+    }
+
     void settle(const ServerEntry& entry, const Source& source) {
         if (entry.id.empty()) {
             return note(Severity::Error, source.place(entry.mark), "a server needs a name");
@@ -162,12 +167,15 @@ private:
             settled.overruled.push_back(settled.definition);
         settled.definition = {&entry, &source};
         settled.withheld = {};
-        // Overlays were said about the definition that is gone, but for those of equal strength.
+        // Overlays were said about the definition that is gone, but for those of equal strength, and for what turns off
+        // what checkouts have: where theirs comes from is no matter to whoever wants none.
         settled.contested =
             settled.contested && same_strength(*settled.overlays.back().source, source);
         const auto gone = std::stable_partition(
-            settled.overlays.begin(), settled.overlays.end(),
-            [&](const Voice& voice) { return same_strength(*voice.source, source); });
+            settled.overlays.begin(), settled.overlays.end(), [&](const Voice& voice) {
+                return same_strength(*voice.source, source) ||
+                       (from_project(source.scope) && turns_off(*voice.entry));
+            });
         settled.overruled.insert(settled.overruled.end(), gone, settled.overlays.end());
         settled.overlays.erase(gone, settled.overlays.end());
     }

@@ -149,6 +149,24 @@ TEST(ConfigMerge, AnEnterpriseFileWithAnUnknownKeyDeniesAll) {
     }
 }
 
+TEST(ConfigMerge, WhatAUserTurnsOffStaysOffThoughACheckoutDefinesIt) {
+    for (const auto scope : {Scope::Project, Scope::Local}) {
+        SCOPED_TRACE(name_of(scope));
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\nenabled = false\n"));
+        fragments.push_back(toml(scope, "[servers.x]\ncommand = 'x'\n"));
+        const auto config = merge(std::move(fragments));
+        ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
+        EXPECT_FALSE(config.servers[0].enabled);
+        EXPECT_EQ(to_string(config.servers[0].place_of_rule("enabled")),
+                  "user config user.toml:2:1");
+    }
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User, "[servers.x]\nenabled = false\n"));
+    fragments.push_back(toml(Scope::Session, "[servers.x]\ncommand = 'x'\n"));
+    EXPECT_TRUE(merge(std::move(fragments)).servers.at(0).enabled) << "it is the user's own";
+}
+
 TEST(ConfigMerge, ABrokenEntryIsNotReplacedByAWeakerOne) {
     std::vector<Fragment> fragments;
     fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
