@@ -64,11 +64,14 @@ int end_of(pid_t host) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// A host that prints to its stdout would be told of where nobody listens.
-bool leave_the_terminal(int words) {
+bool read_and_write_nowhere(int descriptor) {
     const core::Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    return ::setsid() >= 0 && null.get() >= 0 && ::dup2(null.get(), 0) == 0 &&
-           ::dup2(null.get(), 1) == 1 && ::dup2(words, 2) == 2;
+    return null.get() >= 0 && ::dup2(null.get(), descriptor) == descriptor;
+}
+
+// Until it is ready its stdout is the command's: with --json it says there why it never is.
+bool leave_the_terminal(int words) {
+    return ::setsid() >= 0 && read_and_write_nowhere(0) && ::dup2(words, 2) == 2;
 }
 
 }  // namespace
@@ -97,10 +100,13 @@ Result<std::optional<Detached>> Detached::fork(const std::string& state_director
 // Of a host that is the only one: before, the log may be another's.
 bool Detached::ready() {
     static_cast<void>(!::ftruncate(log_.get(), 0));
+    std::fflush(stdout);
+    // Whoever reads what the command prints is not to wait for the host's end.
+    const bool silent = read_and_write_nowhere(1);
     const char byte = 1;
     const bool waited = ::write(news_.get(), &byte, 1) == 1;
     news_.close();
-    return ::dup2(log_.get(), 2) == 2 && waited;
+    return ::dup2(log_.get(), 2) == 2 && silent && waited;
 }
 
 void Detached::keep_log_short() const {

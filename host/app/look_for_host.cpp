@@ -170,8 +170,9 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
         if (!socket) {
             // What others could have put there is worth a word, what this user just cannot reach is
             // not.
-            const bool to_mend =
-                socket.error().code == ErrorCode::Denied && !session.global().quiet;
+            const auto code = socket.error().code;
+            const bool to_mend = (code == ErrorCode::Denied || code == ErrorCode::Invalid) &&
+                                 !session.global().quiet;
             if (to_mend || session.global().verbose)
                 say("warning: no running host is asked: " + socket.error().message);
             looked.why_not = socket.error().message;

@@ -452,7 +452,9 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         add_verb(mcp, "status", "Connect, and show the state of every server or of one",
                  "  patchbay mcp status\n  patchbay mcp status files\nExit code 5: a server "
                  "that was asked for (without ID: any) is auth_required, failed, in error or down "
-                 "and\ntried again (reconnecting).");
+                 "and\ntried again (reconnecting). It starts what is not up, but not what restart "
+                 "= \"never\" keeps down; "
+                 "`patchbay mcp list`\nlooks and starts nothing.");
     status.add_option("ID", words->server, "Only this server, in detail");
     choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
@@ -478,7 +480,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
                  "  patchbay mcp logs files -n 20\n  patchbay mcp logs files -f\nA line `starts` "
                  "says which definition of that id "
-                 "has written what follows.");
+                 "has written what follows; a start that\nwrites nothing has none.");
     logs.add_option("ID", words->server, "The server; with --call it need not be named");
     logs.add_option("-n,--lines", words->lines, "At most so many lines")
         ->check(no_line_count)

@@ -208,8 +208,8 @@ int run_verb(const GlobalOptions& global, bool detach) {
                                        "), which is ending");
                            });
     if (!seat) {
-        report(seat.error(), global);
-        return kFailure;
+        const int code = report(seat.error(), global);
+        return code == kUsage && !point.holder() ? kUsage : kFailure;  // there can be none anywhere
     }
     allow_descriptors();
     const auto session = Session::open(global, Session::Life::Shared);
@@ -240,7 +240,8 @@ void add_run_verb(CLI::App& app, Choice& choice) {
         "it does not start without a server\nthat says required = true (exit code 5). "
         "What is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
         "speak to it at its socket, in the words of `patchbay batch`.\nExit codes: 0 it "
-        "was ended, also by Ctrl-C; 1 a host runs already; 4 the configuration is wrong; 5 as "
+        "was ended, also by Ctrl-C; 1 a host runs already; 3 there is no place for what it keeps; "
+        "4 the configuration is wrong; 5 as "
         "above.");
     run.add_flag("--detach", *detach, "Go on in the background");
     choice.on(run, [detach](const auto& global) { return run_verb(global, *detach); });

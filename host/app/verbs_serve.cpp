@@ -12,6 +12,8 @@
 #include "app/verb.hpp"
 #include "config/approval.hpp"
 #include "core/text.hpp"
+#include "policy/unmatched_rules.hpp"
+#include "service/servers.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -130,6 +132,16 @@ bool try_required(Session& session) {
     return connect_required(session, nobody);
 }
 
+// Nobody but this command is told of its options. What the host's servers have listed is kept for who comes later.
+void say_what_is_shown_of_nothing(Session& session, const std::vector<std::string>& patterns) {
+    if (session.global().quiet || patterns.empty()) return;
+    session.host().recall_lists();
+    const auto known =
+        service::known_tools(session.host().connections(), session.host().catalogue());
+    print_diagnostics(
+        policy::unmatched_patterns(session.host().config(), known, "--tools", patterns), false);
+}
+
 // The configuration decides whether anybody counts, and who counts is told to the host as it is made: so
 // that is asked in between. Sockets are opened after it is read, but before a client can come.
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
@@ -163,7 +175,10 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     if (terms->said.http.empty() && !metrics) {
         const auto line = host_for_client(*session, wanted);
         if (!line) return session->report(line.error());
-        if (*line) return ClientRelay(*session, **line).run();
+        if (*line) {
+            say_what_is_shown_of_nothing(*session, wanted.tools);
+            return ClientRelay(*session, **line).run();
+        }
     } else if (global.verbose) {
         say("no running host is asked: serve --http and --metrics have a host of their own");
     }

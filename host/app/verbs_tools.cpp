@@ -415,7 +415,7 @@ void add_tool_verbs(CLI::App& app, Choice& choice) {
         "server of which "
         "nothing is\nknown is asked. Tools that a rule denies are marked (denied). Exit code 6: no "
         "tool matches "
-        "PATTERN.");
+        "PATTERN, and each server has said what it has (else 1).");
     tools.add_option(
         "PATTERN", words->list.pattern,
         "Part of a name or description, or a whole name with * and ?; in any case of letters");

@@ -58,6 +58,28 @@ Result<void> check_above(const Descriptor& directory, const std::string& path) {
         "what is kept in " + path + " is not believed, others could have put it there: " + trouble};
 }
 
+// The first part of the path that is there and leads into nothing; empty: only the last one may be.
+std::string no_folder_above(const std::string& path) {
+    for (auto end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+        const auto above = path.substr(0, end);
+        struct stat info {};
+        if (::stat(above.c_str(), &info) != 0) return {};
+        if (!S_ISDIR(info.st_mode)) return above;
+    }
+    return {};
+}
+
+// Somebody has named a place that is none, which is not the same as one that is not to be believed.
+Error no_directory(const std::string& path, bool link) {
+    if (const auto above = no_folder_above(path); !above.empty())
+        return {ErrorCode::Invalid, above + " is no directory, so there can be no " + path +
+                                        "; move it away or name another place"};
+    return {ErrorCode::Denied,
+            path + " is no directory" +
+                (link ? ", or a symbolic link, which is not followed here" : "") +
+                "; move it away"};
+}
+
 }  // namespace
 
 Result<Descriptor> open_private_directory(const std::string& path, Others others, Make make) {
@@ -74,14 +96,11 @@ Result<Descriptor> open_private_directory(const std::string& path, Others others
         const bool dangling = ::lstat(path.c_str(), &info) == 0;
         if (dangling) return failed("open", path, ENOENT);
         if (make == Make::No) return Descriptor();
-        if (!make_private_directory(path)) return failed("make", path);
+        if (!make_private_directory(path))
+            return errno == ENOTDIR ? no_directory(path, link != 0) : failed("make", path);
         fd = open();
     }
-    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return Error{ErrorCode::Denied,
-                     path + " is no directory" +
-                         (link ? ", or a symbolic link, which is not followed here" : "") +
-                         "; move it away"};
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) return no_directory(path, link != 0);
     if (fd < 0) return failed("open", path);
     // Of what was opened, not of the path, which may lead elsewhere by now.
     Descriptor directory(fd);

@@ -57,6 +57,18 @@ TEST_P(RunServe, AClientIsAnsweredAsByServeAlone) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_P(RunServe, APatternThatShowsNothingIsToldOfAsAlone) {
+    home.add_example("x");
+    EXPECT_EQ(home.run({"--alone", "tools"}).exit_code, 0);
+    RunningHost host(home);
+    auto shown = client({"-v", "--tools", "mcp__x__nothing*"});
+    shown.greet();
+    const auto done = shown.finish();
+    EXPECT_THAT(done.err, AllOf(HasSubstr(" is asked\n"), HasSubstr("warning: "),
+                                HasSubstr("mcp__x__nothing*")));
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_P(RunServe, SeveralClientsShareWhatIsShared) {
     home.write("stdio.toml", "[host]\nstdio_sharing = true\n");
     home.add_example("x", {}, {{"mode", "shared"}});

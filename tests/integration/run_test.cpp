@@ -345,5 +345,29 @@ TEST_F(Run, SaysInTheForegroundWhyItDoesNotGoToTheBackground) {
     EXPECT_THAT(wrong.err, HasSubstr("/nonexistent.toml"));
 }
 
+TEST_F(Run, SaysAsJsonWhyThereIsNone) {
+    const auto wrong = home.run({"run", "--detach", "--json", "--config", "/nonexistent.toml"});
+    EXPECT_EQ(wrong.exit_code, 4);
+    EXPECT_THAT(wrong.out, AllOf(StartsWith("{\"error\":"), HasSubstr("/nonexistent.toml")));
+    RunningHost host(home);
+    for (const auto& words : {Words{"run", "--json"}, {"run", "--json", "--detach"}}) {
+        const auto second = home.run(words);
+        EXPECT_EQ(second.exit_code, 1) << second.err;
+        EXPECT_THAT(second.out, AllOf(StartsWith("{\"error\":"), HasSubstr("pid ")));
+    }
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Run, WhereItsFolderIsNoFolderThatIsSaidAsWhatItIs) {
+    home.write("plain", "");
+    home.environment["XDG_STATE_HOME"] = (home.work() / "plain").string();
+    home.environment["XDG_RUNTIME_DIR"] = "";
+    for (const auto& words : {Words{"run"}, {"run", "--detach"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 3) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("/plain is no directory, so there can be no "));
+    }
+}
+
 }  // namespace
 }  // namespace patchbay::test

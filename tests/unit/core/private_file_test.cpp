@@ -157,6 +157,13 @@ TEST_F(PrivateFile, NothingThatIsNoFileIsWaitedForOrFollowed) {
     EXPECT_THAT(file(), HasSubstr("is a symbolic link"));
     std::ofstream(root + "/plain") << "x";
     EXPECT_THAT(opened(Others::MayRead, root + "/plain"), HasSubstr("is no directory"));
+    for (const char* below : {"/a", "/a/b"}) {
+        const auto above =
+            open_private_directory(root + "/plain" + below, Others::MayNothing, Make::Yes);
+        ASSERT_FALSE(above);
+        EXPECT_EQ(above.error().code, ErrorCode::Invalid) << "nobody could be kept from it";
+        EXPECT_THAT(above.error().message, ::testing::StartsWith(root + "/plain is no directory"));
+    }
 }
 
 TEST_F(PrivateFile, ADirectoryIsMadeOnlyWhenItIsWanted) {
