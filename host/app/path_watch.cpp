@@ -182,13 +182,19 @@ void PathWatch::on_events() {
 void PathWatch::plan_change() {
     const auto now = loop_.now();
     if (!first_) first_ = now;
+    planned_ = state_of_paths();
     const std::chrono::nanoseconds left = *first_ + kAtMost - now;
     settle_.start(std::clamp<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(0), kSettle),
-                  [this] {
-                      first_.reset();
-                      watch(paths_);
-                      changed_();
-                  });
+                  [this] { tell_change(); });
+}
+
+// Not while somebody writes, of which nothing is heard before they have closed the file: half of it would be read for
+// a change before that.
+void PathWatch::tell_change() {
+    if (state_of_paths() != planned_ && loop_.now() < *first_ + kAtMost) return plan_change();
+    first_.reset();
+    watch(paths_);
+    changed_();
 }
 
 }  // namespace patchbay::app

@@ -54,6 +54,7 @@ private:
     std::string state_of_paths() const;
     bool matters(int number, const std::string& name) const;
     void plan_change();
+    void tell_change();
 
     core::Loop& loop_;
     const std::function<void()> changed_;
@@ -64,7 +65,8 @@ private:
     std::map<std::string, Folder> folders_;
     core::Timer settle_, look_;
     std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
-    std::string looks_because_, seen_;              // seen_: as state_of_paths() was
+    // planned_, seen_: as state_of_paths() was, then and when it was looked at last.
+    std::string looks_because_, planned_, seen_;
 };
 
 // The folders, and in each the names, by which `path` leads to what it means now: those of folders and links on

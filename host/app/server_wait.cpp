@@ -32,8 +32,7 @@ void say_waiting_for(const Session& session, const std::vector<std::string>& sil
     for (const auto& status : session.asked().statuses()) {
         if (named.size() == kNamed) break;
         if (std::find(silent.begin(), silent.end(), status.id) != silent.end())
-            named.push_back(status.starting &&
-                                    (status.starting->queued || !status.starting->last_said.empty())
+            named.push_back(status.starting && !status.starting->last_said.empty()
                                 ? status.id + " (" + connection::to_string(*status.starting) + ")"
                                 : status.id);
     }

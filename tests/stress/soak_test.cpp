@@ -38,7 +38,10 @@ protected:
         guest.emplace(host->socket());
         EXPECT_TRUE(guest->greet());
     }
-    ~Soak() override { EXPECT_EQ(nothing_left(), ""); }
+    ~Soak() override {
+        EXPECT_EQ(nothing_left(), "");
+        if (HasFailure()) std::printf("the host said: %s\n", host->program().err().c_str());
+    }
 
     static std::string server(int i) { return "s" + std::to_string(i % kServers); }
     static json::object call(const std::string& server, const std::string& tool,

@@ -77,6 +77,25 @@ TEST_F(PathWatchTest, HearsOfNothingElseInTheFolder) {
     EXPECT_EQ(changed, 1) << "several changes are told as one";
 }
 
+TEST(PathWatch, TellsOfNoChangeWhileSomebodyWrites) {
+    const test::ScratchFolder folder;
+    test::TurnedLoop loop;
+    int changed = 0;
+    PathWatch watch(loop, [&] { ++changed; });
+    for (const char* name : {"config.toml", "other.toml"}) write(folder / name, "before");
+    watch.watch({folder / "config.toml", folder / "other.toml"});
+    write(folder / "other.toml", "x = 1");
+    loop.pass(PathWatch::kSettle / 2);
+    std::ofstream half(folder / "config.toml");
+    half << "half of" << std::flush;
+    loop.pass(PathWatch::kSettle / 2 + std::chrono::milliseconds(1));
+    EXPECT_EQ(changed, 0);
+    half << "it" << std::flush;
+    half.close();
+    loop.pass(PathWatch::kSettle + std::chrono::milliseconds(1));
+    EXPECT_EQ(changed, 1);
+}
+
 // inotify has no descriptor to give for as long as it lives.
 class NoDescriptors {
 public:
