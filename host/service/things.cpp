@@ -114,7 +114,8 @@ void ThingListing::list_of(const std::string& server, Servers servers) {
     known_.connections().loop().defer([self = weak_from_this(), server] {
         const auto listing = self.lock();
         if (!listing || !listing->done_) return;
-        if (!listing->take_kept(server)) listing->ask(server);
+        // Who names one that has none hears of it that it has not.
+        if (listing->has_none(server) || !listing->take_kept(server)) listing->ask(server);
     });
 }
 
@@ -126,17 +127,23 @@ bool ThingListing::may_keep() const {
     return known_.catalogue() && of_the_user && !as_.client_headers;
 }
 
+bool ThingListing::has_none(const std::string& id) const {
+    const auto found = known_.connections().find(id);
+    return found && known_.catalogue() &&
+           known_.catalogue()->has_none(id, found->get().spec().definition_key,
+                                        service::list_of(kind_));
+}
+
 std::optional<catalogue::Kept> ThingListing::kept_of(const std::string& id) const {
     const auto found = known_.connections().find(id);
     const auto& sight = caller_.sight();
     if (!found || !may_keep() || (sight && !sight->holds_others_of(id))) return {};
     if (known_.router().certain_denial(caller_, id, words_of(kind_).method)) return {};
     auto& catalogue = *known_.catalogue();
-    const auto& spec = found->get().spec();
-    const auto list = service::list_of(kind_);
-    if (catalogue.has_none(id, spec.definition_key, list))
+    if (has_none(id))
         return catalogue::Kept{std::make_shared<const catalogue::Items>(), *catalogue.standing(id)};
-    const auto* kept = catalogue.items(id, known_.origin_of(spec), list);
+    const auto* kept =
+        catalogue.items(id, known_.origin_of(found->get().spec()), service::list_of(kind_));
     return kept ? std::optional(*kept) : std::nullopt;
 }
 
@@ -232,7 +239,8 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
         const bool skipped = of_all_ && items.error().code == ErrorCode::Denied;
         if (!skipped) list_.caching = {};  // what it has may come at any time
         (skipped ? list_.denied : list_.errors).push_back({id, items.error()});
-        const bool shows_last = servers_ == Servers::Known || servers_ == Servers::Refreshed;
+        const bool shows_last = (servers_ == Servers::Known || servers_ == Servers::Refreshed) &&
+                                items.error().code != ErrorCode::Unsupported;
         if (const auto kept = shows_last ? kept_of(id) : std::nullopt) {
             ++list_.answered;
             show(id, *kept);

@@ -84,6 +84,7 @@ public:
     std::vector<std::string> silent() const;
 
 private:
+    bool has_none(const std::string& id) const;  // by what it said when it was up last
     std::optional<catalogue::Kept> kept_of(const std::string& id) const;
     bool may_keep() const;
     void keep(const std::string& id, const std::vector<std::string>& texts);
