@@ -51,6 +51,7 @@ bool is_in(const std::string& path, const std::string& folder) {
     return path.starts_with(folder == "/" ? folder : folder + "/");
 }
 
+// As the reader looks for them, so that no file is written which it would not find.
 Result<Places> places_of(Scope scope, const config::Environment& environment) {
     const auto loaded = config::load(environment);
     if (!loaded.config.closed_by.empty())
@@ -183,6 +184,7 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
     auto chosen = open(first, state_directory);
     if (!chosen) return chosen;
     chosen->find_table(id);
+    // What a user says of servers may hold secrets; a project's file is for all who have the checkout.
     if (scope == Scope::User) chosen->readers_ = ClientFile::Readers::User;
     return chosen;
 }
@@ -206,6 +208,8 @@ Result<std::string> ScopeFile::without() const {
 Result<ScopeChange> ScopeFile::write(std::string after, json::object note) const {
     ScopeChange done{path_, file_.text(), std::move(after), !file_.there(), false, {}, note};
     if (done.before == done.after) return done;
+    // Ahead of the file: whoever ends us in between leaves a record of a text that is still there, which undo()
+    // sees by the digest.
     ClientChange change{done.before, done.made, {}, core::sha256_hex(done.after), std::move(note)};
     if (auto kept = record_.write(change); !kept) return kept.error();
     if (auto written = file_.replace(done.after, readers_, change.folders); !written) {

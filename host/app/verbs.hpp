@@ -54,10 +54,8 @@ int list_of_scope(const GlobalOptions& global, const std::string& scope);
 // `mcp enable` and `disable` with --scope: in that scope's file.
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on);
+void add_logs_verb(CLI::App& mcp, Choice& choice);
 void add_auth_verbs(CLI::App& mcp, Choice& choice);
-// `mcp logs --call`: everything of the call of that number in the host that runs; `server`: whose it ought to be, empty:
-// anybody's.
-int call_log_verb(const GlobalOptions& global, std::uint64_t call, const std::string& server);
 void add_tool_verbs(CLI::App& app, Choice& choice);
 void add_thing_verbs(CLI::App& app, Choice& choice);  // resources, prompts, complete
 void add_batch_verb(CLI::App& app, Choice& choice);

@@ -1,5 +1,4 @@
 #include "app/distant_host.hpp"
-#include "app/log_follower.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/server_wait.hpp"
@@ -9,7 +8,6 @@
 #include "service/statuses.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 namespace patchbay::app {
@@ -44,7 +42,6 @@ constexpr const char* kTurnCodes =
     "\nExit codes: 5 no host runs, or a server that was to come up did not; 6 there is no such "
     "server, "
     "or a file\nturns it off; 7 it is not approved; 1 any other failure.";
-constexpr std::size_t kMostLogLines = 1'000'000;  // above what is kept of any server
 
 // A server that was asked for and is not there, also while a host that stays tries it again. Who is disabled or not
 // approved was not asked for.
@@ -209,16 +206,6 @@ int show_statuses(Session& session, std::vector<Status> statuses, bool asked_for
     if (session.was_interrupted()) return kInterrupted;
     if (faults == Faults::OfFilesToo && session.servers().misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
-}
-
-// CLI11's own conversion takes "-1" for a huge number and says only that it could not convert.
-std::string no_line_count(const std::string& text) {
-    std::size_t lines = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), lines);
-    if (failed == std::errc() && end == text.data() + text.size() && lines >= 1 &&
-        lines <= kMostLogLines)
-        return {};
-    return "\"" + text + "\" is no number of lines from 1 to " + std::to_string(kMostLogLines);
 }
 
 void ask_who_runs(Session& session) {
@@ -388,59 +375,10 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     return code == kOk ? shown : code;
 }
 
-void print_log_line(const std::string& line, bool as_json) {
-    if (as_json)
-        print_json(json::serialize(json::value(line)));
-    else
-        print_foreign(line);
-}
-
-// Until somebody ends it, or nobody reads it any more.
-int follow_log(Session& session, const std::string& server) {
-    static_cast<void>(stdout_error());  // whoever reads has what is there by now
-    bool ended = false, unread = false;
-    const bool as_json = session.global().json;
-    const LogFollower follower(session.host().loop(), session.host().log_path(server),
-                               [&](const std::string& line) {
-                                   if (unread) return;
-                                   print_log_line(line, as_json);
-                                   unread = stdout_error() != 0;
-                               });
-    session.wait([&] { return ended || unread; }, [&] { ended = true; });
-    return kOk;
-}
-
-int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines,
-              bool follow) {
-    const auto opened = Session::open(global, Session::Life::Offline);
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.troubles().tell_those_of({server});
-    const auto kept = session.host().log_tail(server, lines);
-    const auto statuses = session.servers().statuses();
-    const bool known = std::any_of(statuses.begin(), statuses.end(),
-                                   [&](const auto& status) { return status.id == server; });
-    // A log is there for longer than the entry of its server, and may say why that had to go.
-    if (kept.empty() && !known) return session.report_no_server(server);
-    if (global.json && !follow)
-        print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
-    else
-        for (const auto& line : kept) print_log_line(line, global.json);
-    if (follow) return follow_log(session, server);
-    if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
-    return kOk;
-}
-
 }  // namespace
 
 void add_mcp_verbs(CLI::App& app, Choice& choice) {
-    struct Words {
-        std::string server;
-        std::size_t lines = 100;
-        bool follow = false;
-        std::uint64_t call = 0;  // 0: of none
-    };
-    const auto words = std::make_shared<Words>();
+    const auto server = std::make_shared<std::string>();
     auto& mcp = add_verb(app, "mcp",
                          "Servers: status, test, list, logs, start, stop, restart, enable, "
                          "disable, add, add-json, get, "
@@ -455,8 +393,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
                  "and\ntried again (reconnecting). It starts what is not up, but not what restart "
                  "= \"never\" keeps down; "
                  "`patchbay mcp list`\nlooks and starts nothing.");
-    status.add_option("ID", words->server, "Only this server, in detail");
-    choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
+    status.add_option("ID", *server, "Only this server, in detail");
+    choice.on(status, [server](const auto& global) { return status_verb(global, *server); });
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
                           "  patchbay mcp list --json");
     auto& test = add_verb(
@@ -464,8 +402,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         "  patchbay mcp test docs\nNo running host is asked. Exit codes: 4 its entry cannot be "
         "used, 5 it cannot be connected or lists no tools, 6 there\nis no such server, 7 it is "
         "not approved, 8 it took too long.");
-    test.add_option("ID", words->server, "The server")->required();
-    choice.on(test, [words](const auto& global) { return test_verb(global, words->server); });
+    test.add_option("ID", *server, "The server")->required();
+    choice.on(test, [server](const auto& global) { return test_verb(global, *server); });
     const auto scope = std::make_shared<std::string>("effective");
     list.add_option("--scope", *scope,
                     "What the files of one scope say, whether it counts or not; effective: what "
@@ -476,32 +414,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     choice.on(list, [scope](const auto& global) {
         return *scope == "effective" ? list_verb(global) : list_of_scope(global, *scope);
     });
-    auto& logs =
-        add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
-                 "  patchbay mcp logs files -n 20\n  patchbay mcp logs files -f\nA line `starts` "
-                 "says which definition of that id "
-                 "has written what follows; a start that\nwrites nothing has none.");
-    logs.add_option("ID", words->server, "The server; with --call it need not be named");
-    logs.add_option("-n,--lines", words->lines, "At most so many lines")
-        ->check(no_line_count)
-        ->capture_default_str();
-    logs.add_flag(
-        "-f,--follow", words->follow,
-        "Go on with what it writes from now on, until Ctrl-C; --json: a line of JSON each");
-    logs.add_option("--call", words->call,
-                    "In the host that runs, everything of the call of that number (`call` of its "
-                    "events): its events, what became of the server meanwhile, and what that wrote")
-        ->type_name("NUMBER")
-        ->check(CLI::PositiveNumber)
-        ->excludes("--follow")
-        ->excludes("--lines");
-    logs.callback([words, &choice] {
-        if (words->call == 0 && words->server.empty()) throw CLI::RequiredError("ID");
-        choice.pick([words](const auto& global) {
-            return words->call > 0 ? call_log_verb(global, words->call, words->server)
-                                   : logs_verb(global, words->server, words->lines, words->follow);
-        });
-    });
+    add_logs_verb(mcp, choice);
     struct Turned {
         std::vector<std::string> servers;
         std::string scope;  // empty: in the host that runs
