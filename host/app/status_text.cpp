@@ -327,10 +327,6 @@ std::vector<service::ServerError> errors_in(const json::array& list) {
     return errors;
 }
 
-}  // namespace
-
-namespace {
-
 json::array heard_text(const std::vector<service::Heard>& heard) {
     json::array texts;
     for (const auto& each : heard)
