@@ -84,26 +84,21 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
                               core::Durable::Yes);
 }
 
-std::string ClientRecord::last_file(const std::string& state_directory, const std::string& client) {
+std::string ClientRecord::last_of(const std::vector<std::string>& files,
+                                  const std::string& state_directory, const std::string& client) {
     namespace fs = std::filesystem;
-    const auto directory = state_directory + "/backups";
-    std::string newest, file;
+    std::string last;
     fs::file_time_type latest;
-    std::error_code failed;
-    for (const auto& each : fs::directory_iterator(directory, failed)) {
-        const auto name = each.path().filename().string();
-        if (!name.starts_with(client + "-") || !name.ends_with(".json")) continue;
-        const auto written = each.last_write_time(failed);
-        if (failed || (!newest.empty() && written <= latest)) continue;
-        newest = name;
+    for (const auto& file : files) {
+        const ClientRecord record(state_directory, client, file, {});
+        std::error_code failed;
+        const auto written =
+            fs::last_write_time(record.directory_ + "/" + record.name_ + ".json", failed);
+        if (failed || (!last.empty() && written <= latest)) continue;
+        last = file;
         latest = written;
     }
-    if (newest.empty()) return {};
-    const auto text = core::read_private(directory, newest, kOthers, kRecordBytes);
-    const auto record =
-        text && *text ? core::parse_json_object(**text) : Error{ErrorCode::NotFound, {}};
-    if (!record) return {};
-    return std::string(core::text_in(&*record, "file").value_or(""));
+    return last;
 }
 
 // The record first: without it the text says nothing of what is to be taken back.

@@ -40,8 +40,9 @@ public:
     Result<std::optional<ClientChange>> read() const;
     // On disk when it returns; the text before the record, so that no record is without its text.
     Result<void> write(const ClientChange& change) const;
-    // The file of the newest record of this client; empty: there is none that makes sense.
-    static std::string last_file(const std::string& state_directory, const std::string& client);
+    // Of these files, as they lie behind links, the one with the newest record of this client; empty: none has one.
+    static std::string last_of(const std::vector<std::string>& files,
+                               const std::string& state_directory, const std::string& client);
     void forget() const;  // it is taken back: the text goes too, for it may hold secrets
 
     const std::string& backup() const { return backup_; }

@@ -81,6 +81,21 @@ Result<Places> places_of(Scope scope, const config::Environment& environment) {
     return places;
 }
 
+// Of the files of here: what was done in another checkout is not undone from this one.
+std::string last_changed(const config::Environment& environment,
+                         const std::string& state_directory) {
+    std::vector<std::string> files;
+    for (const auto scope : {Scope::User, Scope::Project, Scope::Local}) {
+        const auto places = places_of(scope, environment);
+        if (!places) continue;
+        auto named = places->files;
+        named.push_back(places->fresh);
+        for (const auto& path : named)
+            if (const auto seen = ClientFile::read(path)) files.push_back(seen->path());
+    }
+    return ClientRecord::last_of(files, state_directory, kOurs);
+}
+
 }  // namespace
 
 std::string project_folder(const config::Environment& environment) {
@@ -225,10 +240,12 @@ Result<ScopeChange> ScopeFile::write(std::string after, json::object note) const
 
 Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory) {
-    auto path = file.empty() ? ClientRecord::last_file(state_directory, kOurs)
-                             : absolute(file, environment);
+    const auto path =
+        file.empty() ? last_changed(environment, state_directory) : absolute(file, environment);
     if (path.empty())
-        return Error{ErrorCode::NotFound, "no file was changed by patchbay that could be put back"};
+        return Error{ErrorCode::NotFound,
+                     "no file that is read here was changed by patchbay since the last undo; "
+                     "another one is named: patchbay config undo FILE"};
     auto seen = ClientFile::read(path);
     if (!seen) return seen.error();
     const ClientRecord record(state_directory, kOurs, seen->path(), {});

@@ -53,7 +53,7 @@ public:
 
     Result<ScopeChange> write(std::string after, boost::json::object note = {}) const;
 
-    // The text before the last change of `file`, or of the file that was changed last when it is empty.
+    // The text before the last change of `file`; empty: of the file of a scope here that was changed last.
     // Invalid: somebody has written it since; the message names where that text is.
     static Result<ScopeChange> undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory);

@@ -143,13 +143,18 @@ json::object effective_json(const config::Config& config, const std::string& id)
 }
 
 void tell_effective(const config::Config& config, const std::string& id, const std::string& state,
-                    const std::string& file) {
+                    const std::string& file, const std::vector<Definition>& left_over) {
     const auto* server = find(config, id);
-    if (!server && state != "removed")
+    if (!server && state == "removed") {
+        for (const auto& left : left_over)
+            say("what adjusts it is left: " + config::to_string(left.place) +
+                "; patchbay mcp remove " + id + " --scope " + config::name_of(left.place.scope));
+        return;
+    }
+    if (!server)
         return say(
             "it does not count here: patchbay config check says why, --config reads a file "
             "that no scope has");
-    if (!server) return;
     const bool wanted = state != "disabled";
     if (server->place.file != file && state != "enabled" && state != "disabled")
         say("what counts is " + config::to_string(server->place) +
@@ -175,7 +180,8 @@ int tell(const EditOptions& options, const std::string& state, const ScopeChange
     } else {
         say(state + ": " + options.id + (state == "removed" ? " from " : " in ") + done.file +
             (done.made ? ", which is new" : ""));
-        tell_effective(config, options.id, state, done.file);
+        tell_effective(config, options.id, state, done.file,
+                       definitions_of(options.id, environment_of(global)));
     }
     return approved ? int(kOk) : report(approved.error(), global);
 }
@@ -283,8 +289,17 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
                                         environment, default_state_directory(environment));
     if (!file) return report_file(file.error(), global);
-    if (!file->entry() && definitions_of(options.id, environment).empty())
-        return report({ErrorCode::NotFound, "no file defines \"" + options.id + "\""}, global);
+    const auto definitions = definitions_of(options.id, environment);
+    if (definitions.empty())
+        return report({ErrorCode::NotFound, "no file defines \"" + options.id +
+                                                "\"; patchbay mcp list shows which there are"},
+                      global);
+    // A weaker file adjusts nothing of a stronger one's.
+    if (!file->entry() && definitions.front().place.scope > scope_named(options.scope))
+        return report(invalid("\"" + options.id + "\" is defined in " +
+                              config::to_string(definitions.front().place) + "; say --scope " +
+                              config::name_of(definitions.front().place.scope)),
+                      global);
     // Some programs have the switch the other way round, and theirs is what they read.
     const auto* entry = file->entry() ? file->entry()->if_object() : nullptr;
     const bool turned = entry && entry->contains("disabled");
@@ -295,8 +310,12 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
         return report(fine.error(), global);
     auto written = file->write(std::move(*text), approval_of(host, options.id));
     if (!written) return report_file(written.error(), global);
-    return tell(options, on ? "enabled" : "disabled", *written, global,
-                is_ours(host, options, Typed::Switch, file->path(), environment));
+    const bool same = written->before == written->after;
+    return tell(options,
+                same ? "unchanged"
+                : on ? "enabled"
+                     : "disabled",
+                *written, global, is_ours(host, options, Typed::Switch, file->path(), environment));
 }
 
 // ---- get

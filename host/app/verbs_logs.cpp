@@ -112,6 +112,13 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     return kOk;
 }
 
+std::string no_call_number(const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed == std::errc() && end == text.data() + text.size() && number >= 1) return {};
+    return "\"" + text + "\" is no number of a call, which `patchbay events` shows";
+}
+
 // CLI11's own conversion takes "-1" for a huge number and says only that it could not convert.
 std::string no_line_count(const std::string& text) {
     std::size_t lines = 0;
@@ -174,7 +181,7 @@ void add_logs_verb(CLI::App& mcp, Choice& choice) {
                     "In the host that runs, everything of the call of that number (`call` of its "
                     "events): its events, what became of the server meanwhile, and what that wrote")
         ->type_name("NUMBER")
-        ->check(CLI::PositiveNumber)
+        ->check(no_call_number)
         ->excludes("--follow")
         ->excludes("--lines");
     logs.callback([words, &choice] {

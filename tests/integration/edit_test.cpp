@@ -236,6 +236,38 @@ TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince
     EXPECT_EQ(text(project), before + "# a word\n");
 }
 
+TEST_F(EditVerbs, WhatWasDoneInAnotherCheckoutIsNotUndoneFromHere) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    const auto elsewhere = home.root() / "elsewhere";
+    fs::create_directories(elsewhere);
+    auto undo = home.patchbay({"config", "undo"});
+    undo.directory = elsewhere;
+    Program program(undo);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 6) << done.err;
+    EXPECT_THAT(text(project), HasSubstr("[servers.x]"));
+}
+
+TEST_F(EditVerbs, WhatChangesNothingIsNoChange) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "x", "--scope", "project"}).exit_code, 0);
+    EXPECT_THAT(edit({"disable", "x", "--scope", "project"}).err, HasSubstr("unchanged: x"));
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(text(project), "[servers.x]\ncommand = \"true\"\n");
+}
+
+TEST_F(EditVerbs, WhatStillAdjustsOneThatIsRemovedIsTold) {
+    ASSERT_EQ(edit({"add", "x", "--scope", "user", "--", "true"}).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "x", "--scope", "project"}).exit_code, 0);
+    EXPECT_THAT(edit({"remove", "x", "--scope", "user"}).err,
+                HasSubstr("patchbay mcp remove x --scope project"));
+    ASSERT_EQ(edit({"remove", "x"}).exit_code, 0);
+    ASSERT_EQ(edit({"add", "y", "--", "true"}).exit_code, 0);
+    const auto weaker = edit({"disable", "y", "--scope", "user"});
+    EXPECT_EQ(weaker.exit_code, 3);
+    EXPECT_THAT(weaker.err, HasSubstr("say --scope project"));
+}
+
 TEST_F(EditVerbs, AFileThatWasMadeGoesWithItsFolder) {
     ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
     EXPECT_THAT(home.run({"config", "undo"}).err, HasSubstr("removed: "));
