@@ -199,8 +199,8 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
     auto chosen = open(first, state_directory);
     if (!chosen) return chosen;
     chosen->find_table(id);
-    // What a user says of servers may hold secrets; a project's file is for all who have the checkout.
-    if (scope == Scope::User) chosen->readers_ = ClientFile::Readers::User;
+    // What one user says of servers may hold secrets; a project's file is for all who have the checkout.
+    if (scope != Scope::Project) chosen->readers_ = ClientFile::Readers::User;
     return chosen;
 }
 

@@ -43,6 +43,9 @@ public:
 
     const std::string& path() const { return path_; }  // as it is named
     const boost::json::value* entry() const { return config::edit::find(root_, key_); }
+    const config::edit::Path& key() const {
+        return key_;
+    }  // of the entry, from the top of the file
     // Whether the table is one that other programs write: `mcpServers`, where `type` is the word.
     bool of_other_programs() const;
 

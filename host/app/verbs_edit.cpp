@@ -96,23 +96,71 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
     return {};
 }
 
-// What a person types here is theirs, also in a file of the checkout: a definition that is written here
-// whole, and one that was approved before it was turned on or off. Not what others have written of it.
-enum class Typed { Whole, Switch };
-bool is_ours(const Host& before, const EditOptions& options, Typed typed, const std::string& file,
-             const config::Environment& environment) {
-    if (service::is_approved(options.id, before.config())) return true;
-    if (typed == Typed::Switch) return false;
-    const auto definitions = definitions_of(options.id, environment);
-    return std::none_of(definitions.begin(), definitions.end(), [&](const auto& each) {
-        return config::from_project(each.place.scope) && each.place.file != file;
-    });
+// What a person types here is theirs, also in a file of the checkout. What is approved is looked at itself, whoever has
+// written the file meanwhile and whatever else in it means the same server: it has to be what was typed, or what was
+// approved before it was turned on or off.
+using IsTyped = std::function<bool(const config::Proposal& proposal)>;
+
+// An entry by that key as the reader of that file has it; null: it has none.
+json::value restated(const ScopeFile& file, const json::value& entry,
+                     const config::Proposal& proposal) {
+    const auto text = config::edit::set({}, config::Format::Json, file.key(), entry);
+    if (!text) return nullptr;
+    const auto fragment = config::read_fragment(
+        *text, config::Format::Json, {proposal.place.scope, 0, file.path(), proposal.directory});
+    return fragment.servers.size() == 1 ? config::to_json(fragment.servers.front().body)
+                                        : json::value();
 }
 
-Result<void> approve(Host& host, const std::string& id) {
+IsTyped is_whole(const ScopeFile& file, const json::object& entry) {
+    return [&file, entry](const config::Proposal& proposal) {
+        const auto& definition = proposal.definition;
+        const auto* server = definition.if_contains("server");
+        return server && server->is_object() && *server == restated(file, entry, proposal) &&
+               !definition.contains("adjusted_by") && !definition.contains("refused");
+    };
+}
+
+// `before`: null: there was no entry.
+IsTyped is_switched(const ScopeFile& file, const json::value& before, const json::value& after,
+                    const std::string& approved) {
+    return [&file, before, after, approved](const config::Proposal& proposal) {
+        if (approved.empty()) return false;
+        const auto is_now = restated(file, after, proposal);
+        const auto was = before.is_null() ? json::value() : restated(file, before, proposal);
+        const auto& definition = proposal.definition;
+        const auto is_approved = [&](json::object earlier) {
+            return config::digest_of(earlier) == approved;
+        };
+        if (const auto* server = definition.if_contains("server"); server && *server == is_now) {
+            auto earlier = definition;
+            earlier["server"] = was;
+            if (is_approved(std::move(earlier))) return true;
+        }
+        const auto* adjusting = definition.if_contains("adjusted_by");
+        const auto* list = adjusting ? adjusting->if_array() : nullptr;
+        for (std::size_t i = 0; list && i < list->size(); ++i) {
+            if ((*list)[i] != is_now) continue;
+            auto others = *list;
+            if (was.is_null())
+                others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            else
+                others[i] = was;
+            auto earlier = definition;
+            if (others.empty())
+                earlier.erase("adjusted_by");
+            else
+                earlier["adjusted_by"] = std::move(others);
+            if (is_approved(std::move(earlier))) return true;
+        }
+        return false;
+    };
+}
+
+Result<void> approve(Host& host, const std::string& id, const IsTyped& typed) {
     std::vector<config::Proposal> own;
     for (const auto& proposal : host.config().untrusted)
-        if (proposal.id == id) own.push_back(proposal);
+        if (proposal.id == id && typed && typed(proposal)) own.push_back(proposal);
     return own.empty() ? Result<void>() : host.trust().approve(own);
 }
 
@@ -126,10 +174,10 @@ Result<void> approve_again(const GlobalOptions& global, const json::object& note
     const auto id = core::text_in(&note, "id"), digest = core::text_in(&note, "digest");
     if (!id || !digest) return {};
     Host host(host_options(global));
-    std::vector<config::Proposal> own;
-    for (const auto& proposal : host.config().untrusted)
-        if (proposal.id == *id && proposal.digest == *digest) own.push_back(proposal);
-    return own.empty() ? Result<void>() : host.trust().approve(own);
+    // Whoever has revoked it meanwhile means that.
+    if (host.trust().digest_of(host.project(), std::string(*id)).empty()) return {};
+    return approve(host, std::string(*id),
+                   [&](const config::Proposal& proposal) { return proposal.digest == *digest; });
 }
 
 // Which definition counts by now; of none why that is.
@@ -165,9 +213,9 @@ void tell_effective(const config::Config& config, const std::string& id, const s
 }
 
 int tell(const EditOptions& options, const std::string& state, const ScopeChange& done,
-         const GlobalOptions& global, bool ours) {
+         const GlobalOptions& global, const IsTyped& typed) {
     Host host(host_options(global));
-    const auto approved = ours ? approve(host, options.id) : Result<void>();
+    const auto approved = approve(host, options.id, typed);
     const auto now = host.read_snapshot();
     const auto& config = now->config;
     if (global.json) {
@@ -225,7 +273,6 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!text) return report_file(text.error(), global);
     ScopeChange done{file->path(), {}, {}, false, false, {}};
     Host host(host_options(global));
-    const bool ours = is_ours(host, options, Typed::Whole, file->path(), environment);
     if (!same) {
         if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
             return report(fine.error(), global);
@@ -234,7 +281,11 @@ int add(const GlobalOptions& global, const EditOptions& options,
         done = std::move(*written);
     }
     warn_of_secrets(*entry, scope, global);
-    return tell(options, same ? "unchanged" : there ? "replaced" : "added", done, global, ours);
+    return tell(options,
+                same    ? "unchanged"
+                : there ? "replaced"
+                        : "added",
+                done, global, is_whole(*file, *entry));
 }
 
 int add_words_verb(const GlobalOptions& global, EditOptions options) {
@@ -278,7 +329,7 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
     Host host(host_options(global));
     auto written = file->write(std::move(*text), approval_of(host, options.id));
     if (!written) return report_file(written.error(), global);
-    return tell(options, "removed", *written, global, false);
+    return tell(options, "removed", *written, global, {});
 }
 
 // ---- enable, disable
@@ -303,9 +354,16 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     // Some programs have the switch the other way round, and theirs is what they read.
     const auto* entry = file->entry() ? file->entry()->if_object() : nullptr;
     const bool turned = entry && entry->contains("disabled");
-    auto text = turned ? file->with("disabled", !on) : file->with("enabled", on);
+    const char* const key = turned ? "disabled" : "enabled";
+    auto text = file->with(key, turned != on);
     if (!text) return report_file(text.error(), global);
+    const auto before = entry ? json::value(*entry) : json::value();
+    auto after = entry ? *entry : json::object();
+    after[key] = turned != on;
     Host host(host_options(global));
+    const auto approved = service::is_approved(options.id, host.config())
+                              ? host.trust().digest_of(host.project(), options.id)
+                              : std::string();
     if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
         return report(fine.error(), global);
     auto written = file->write(std::move(*text), approval_of(host, options.id));
@@ -315,7 +373,7 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
                 same ? "unchanged"
                 : on ? "enabled"
                      : "disabled",
-                *written, global, is_ours(host, options, Typed::Switch, file->path(), environment));
+                *written, global, is_switched(*file, before, after, approved));
 }
 
 // ---- get

@@ -17,10 +17,6 @@ namespace {
 
 namespace json = boost::json;
 
-std::string digest_of(const json::value& definition) {
-    return core::sha256_hex(json::serialize(core::sorted_by_key(definition)));
-}
-
 const std::string* text_of(const Node& body, std::string_view key) {
     const auto* found = body.find(key);
     if (!found)
@@ -282,6 +278,10 @@ private:
 };
 
 }  // namespace
+
+std::string digest_of(const json::value& definition) {
+    return core::sha256_hex(json::serialize(core::sorted_by_key(definition)));
+}
 
 std::string trust_command(const std::string& id) {
     return "patchbay trust " + core::shell_word(id, 200);

@@ -29,6 +29,9 @@ bool from_project(Scope scope);
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
               const Environment& environment);
 
+// Of a definition, as a Proposal has it.
+std::string digest_of(const boost::json::value& definition);
+
 // What shows and approves it, fit to be pasted: a checkout names its tables as it likes.
 std::string trust_command(const std::string& id);
 // Why the server of `proposal` cannot be used, and the command that ends that.

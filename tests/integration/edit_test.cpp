@@ -175,6 +175,27 @@ TEST_F(EditVerbs, OneThatIsTypedInPlaceOfWhatACheckoutBroughtIsOnesOwn) {
     EXPECT_EQ(home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code, 7) << "rm is not";
 }
 
+TEST_F(EditVerbs, AnotherProgramByThatIdInTheSameFileIsNotWhatWasTyped) {
+    const std::string typed = "{\"command\": \"" + example_server() + "\"}";
+    const std::string theirs = R"({"command": "/bin/false"})";
+    home.write(".patchbay/config.json",
+               "{\"mcpServers\": {\"x\": " + theirs + "}, \"servers\": {\"x\": " + typed + "}}");
+    edit(example({"add", "x"}));
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 7);
+    fs::remove(home.work() / ".patchbay/config.json");
+    home.write(project, "[servers.\"x y\".tools]\necho = \"allow-always\"\n");
+    EXPECT_EQ(edit(example({"add", "x-y"})).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__x-y__echo", "message=hi"}).exit_code, 7);
+}
+
+TEST_F(EditVerbs, AnUndoGivesNoApprovalBackThatWasRevoked) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "ex", "--scope", "project"}).exit_code, 0);
+    ASSERT_EQ(home.run({"trust", "--revoke", "ex"}).exit_code, 0);
+    ASSERT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code, 7);
+}
+
 TEST_F(EditVerbs, KilledAtAnyMomentTheyLeaveTheOldTextOrTheNewOneAndAWayOn) {
     const std::string old = "# mine\n[servers.a]\ncommand = \"true\"\n";
     home.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
