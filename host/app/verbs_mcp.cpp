@@ -400,8 +400,9 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     auto& test = add_verb(
         mcp, "test", "Connect a server anew, let it list its tools, and end it",
         "  patchbay mcp test docs\nNo running host is asked. Exit codes: 4 its entry cannot be "
-        "used, 5 it cannot be connected or lists no tools, 6 there\nis no such server, 7 it is "
-        "not approved, 8 it took too long.");
+        "used, 5 it cannot be connected or lists no tools, in time, 6 there\nis no such server, 7 "
+        "it is "
+        "not approved.");
     test.add_option("ID", *server, "The server")->required();
     choice.on(test, [server](const auto& global) { return test_verb(global, *server); });
     const auto scope = std::make_shared<std::string>("effective");
