@@ -42,7 +42,12 @@ bool LineStream::start(int reading, int writing) {
 void LineStream::on_readable(void* self, std::uint32_t) noexcept {
     auto& stream = stream_of(self);
     stream.core_.enter("reading lines", [&stream] {
-        if (stream.read_watch_ && !stream.paused_) stream.take_input();
+        if (!stream.read_watch_ || stream.paused_) return;
+        // Else a peer that says short lines faster than they are taken is kept in memory without end.
+        if (stream.reader_.has_line())
+            stream.deliver();
+        else
+            stream.take_input();
     });
 }
 
@@ -78,10 +83,10 @@ LineStream::Input LineStream::read_once() {
     return would_wait && !draining_ ? Input::Nothing : Input::Ended;  // a reset is an end as well
 }
 
-// A pipe that is full holds its writer up: each long line would take both of us another turn. Where the
-// kernel gives no more (limits of pipe(7)) it stays as it is.
+// A pipe that is full holds its writer up: each long line would take both of us another turn. Short ones
+// would only wait longer. Where the kernel gives no more (limits of pipe(7)) it stays as it is.
 void LineStream::widen(std::size_t got) {
-    if (socket_ || widened_ || got < kUsualPipeBytes) return;
+    if (socket_ || widened_ || got < kUsualPipeBytes || reader_.has_line()) return;
     widened_ = true;
     static_cast<void>(::fcntl(reading_, F_SETPIPE_SZ, static_cast<int>(kWidePipeBytes)));
 }

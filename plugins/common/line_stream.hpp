@@ -1,8 +1,9 @@
 // Newline-framed JSON over two descriptors, on the host's reactor: the framing that stdio and tcp
 // share (MCP basic/transports, stdio). No thread, no blocking call.
 //
-//   reading  one read() a readiness; lines are handed on as slices of what was read; a line that no
-//            JSON object or batch begins is stray output; a PAUSE stops reading until resume()
+//   reading  one read() a readiness, none while whole lines of the last are left; lines are handed on as
+//            slices of what was read; a line that no JSON object or batch begins is stray output; a PAUSE
+//            stops reading until resume()
 //   writing  send() only queues; one writev() at the end of the reactor's round carries all of it
 //
 // Owns:    both descriptors, once started. Borrows core and listener.
@@ -10,7 +11,7 @@
 //          rest on the reactor's.
 // Errors:  told once to the listener; that direction is over then.
 // Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have
-//          their turn. A pipe that was full once holds kWidePipeBytes from then on.
+//          their turn. A pipe that one long line filled holds kWidePipeBytes from then on.
 #pragma once
 
 #include "channel_core.hpp"

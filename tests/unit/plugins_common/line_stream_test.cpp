@@ -48,6 +48,27 @@ TEST_F(LineStreamTest, NeedsNoSecondRoundForExactly64Lines) {
     EXPECT_EQ(messages(), 65u) << "it reads on";
 }
 
+TEST_F(LineStreamTest, ReadsNothingWhileLinesOfTheLastReadAreLeft) {
+    std::string lines;
+    while (lines.size() < 1u << 20) lines += "{}\n";
+    const int file = start_with(lines);
+    const auto were_read = [&] { return ::lseek(file, 0, SEEK_CUR); };
+    ASSERT_TRUE(read());
+    const auto once = were_read();
+    ASSERT_LT(once, static_cast<::off_t>(lines.size()));
+    const auto in_it = static_cast<std::size_t>(once) / 3;
+    while (messages() + 64 <= in_it) {
+        const auto before = messages();
+        ASSERT_TRUE(read());
+        EXPECT_EQ(messages(), before + 64) << "but hands them on";
+        ASSERT_EQ(were_read(), once);
+    }
+    ASSERT_TRUE(read());
+    EXPECT_EQ(messages(), in_it);
+    ASSERT_TRUE(read());
+    EXPECT_GT(were_read(), once);
+}
+
 TEST_F(LineStreamTest, HandsOnNoMoreThan256KilobytesARound) {
     for (const std::size_t size : {(256u << 10) - 1, 256u << 10}) {
         host_.message_bytes = 1u << 20;
@@ -69,14 +90,16 @@ TEST_F(LineStreamTest, HandsOnNoMoreThan256KilobytesARound) {
     }
 }
 
-TEST_F(LineStreamTest, APipeThatWasFullOnceHoldsWhatOneReadTakes) {
+TEST_F(LineStreamTest, APipeThatOneLongLineFilledHoldsWhatOneReadTakes) {
     host_.message_bytes = 1u << 20;
     start();
     const auto holds = [this] { return ::fcntl(peer_out_, F_GETPIPE_SZ); };
     if (holds() != 64 << 10) GTEST_SKIP() << "this user has too many pipes for one of usual size";
     say("{}\n");
     read();
-    EXPECT_EQ(holds(), 64 << 10) << "short lines need no more";
+    say(std::string((64u << 10) - 1, ' ') + "\n");
+    ASSERT_TRUE(read());
+    EXPECT_EQ(holds(), 64 << 10) << "whole lines need no more";
     say("{" + std::string((64u << 10) - 1, 'x'));
     ASSERT_TRUE(read());
     EXPECT_EQ(holds(), 256 << 10);
