@@ -1,5 +1,6 @@
 #include "app/configuration_digest.hpp"
 
+#include "config/keys.hpp"
 #include "config/launch.hpp"
 #include "core/digest.hpp"
 #include "registry/imprint.hpp"
@@ -20,24 +21,10 @@ namespace {
 
 // Of those that a program inherits (plugins/stdio), the ones that change what it does; a terminal's are
 // another at every window.
-constexpr const char* kInherited[] = {"HOME",
-                                      "USER",
-                                      "LANG",
-                                      "LC_ALL",
-                                      "TZ",
-                                      "TMPDIR",
-                                      "HTTP_PROXY",
-                                      "http_proxy",
-                                      "HTTPS_PROXY",
-                                      "https_proxy",
-                                      "ALL_PROXY",
-                                      "all_proxy",
-                                      "NO_PROXY",
-                                      "no_proxy",
-                                      "SSL_CERT_FILE",
-                                      "SSL_CERT_DIR",
-                                      config::kStartupTimeoutVariable,
-                                      config::kToolTimeoutVariable};
+constexpr const char* kInherited[] = {
+    "HOME",       "USER",       "LANG",          "LC_ALL",      "TZ",        "TMPDIR",
+    "HTTP_PROXY", "http_proxy", "HTTPS_PROXY",   "https_proxy", "ALL_PROXY", "all_proxy",
+    "NO_PROXY",   "no_proxy",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 bool is_of_a_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -60,6 +47,8 @@ void add_texts(const json::value* list, std::set<std::string>& names) {
 
 std::set<std::string> variables_of(const registry::Snapshot& snapshot) {
     std::set<std::string> names(std::begin(kInherited), std::end(kInherited));
+    for (const auto& limit : config::kTimeLimits)
+        if (limit.variable) names.insert(limit.variable);
     names.insert(snapshot.config.plugins.stdio_pass_env.begin(),
                  snapshot.config.plugins.stdio_pass_env.end());
     for (const auto& spec : snapshot.specs) {

@@ -29,10 +29,10 @@ public:
         }
         Server server;
         server.id = id_;
-        server.startup_timeout = context_.defaults.startup_timeout;
-        server.startup_timeout_from = context_.defaults.startup_timeout_from;
-        server.tool_timeout = context_.defaults.tool_timeout;
-        server.tool_timeout_from = context_.defaults.tool_timeout_from;
+        for (const auto& limit : kTimeLimits) {
+            server.*limit.time = context_.defaults.times.*limit.time;
+            server.*limit.from = context_.defaults.times.*limit.from;
+        }
         define(server, settled.definition);
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
@@ -120,14 +120,13 @@ private:
 
     // One unit of each is enough; which of two counts nobody would guess.
     void warn_of_two_units(const Voice& voice) {
-        for (const std::string limit : {"startup_timeout", "request_timeout", "tool_timeout"}) {
+        for (const auto& limit : kTimeLimits) {
             const auto& members = voice.entry->body.members;
-            const auto last = std::find_if(members.rbegin(), members.rend(), [&](const Member& m) {
-                return m.key == limit + "_sec" || m.key == limit + "_ms";
-            });
-            const auto first = std::find_if(members.begin(), members.end(), [&](const Member& m) {
-                return m.key == limit + "_sec" || m.key == limit + "_ms";
-            });
+            const auto says_it = [&](const Member& member) {
+                return member.key == limit.seconds || member.key == limit.milliseconds;
+            };
+            const auto last = std::find_if(members.rbegin(), members.rend(), says_it);
+            const auto first = std::find_if(members.begin(), members.end(), says_it);
             if (first == members.end() || &*first == &*last) continue;
             note(Severity::Warning, *voice.source, last->mark,
                  voice.entry->as_written(first->key) + " and " +

@@ -1,9 +1,11 @@
 // What one source says, in our own words whatever dialect it was written in: the servers with our
 // key names, and the other tables. Nothing is judged yet but the shape of the file.
 //
-// For a new server key or table key touch keys.hpp's tables, config.hpp and the JSON Schema in
-// config/schema; a test compares the three. Of a server key registry/server_spec.hpp says whether
-// a change of it restarts the server. For a new dialect touch dialects.hpp and what it names.
+// A new key of a server or a table is a member in config.hpp and a row in a table of keys.hpp, which says
+// how it is taken and told, who may set it and what a change of it does; a new limit is a member and a row
+// in core/limits.hpp, a new time-out of a server a row of kTimeLimits. Beside it the JSON Schema in
+// config/schema and config/defaults, which a test compares with them. For a new dialect touch
+// dialects.hpp and what it names.
 //
 // Threads: [value].
 #pragma once

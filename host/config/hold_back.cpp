@@ -1,8 +1,8 @@
 #include "config/hold_back.hpp"
 
+#include "config/keys.hpp"
+
 #include <algorithm>
-#include <chrono>
-#include <tuple>
 
 namespace patchbay::config {
 
@@ -49,16 +49,12 @@ std::vector<std::string> hold_back(const Server& before, Server& after, bool nam
         it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);
     }
     // One of a millisecond ends each call, whatever the server has done by then.
-    const std::tuple<std::chrono::milliseconds Server::*, const char * Server::*, std::string>
-        limits[] = {{&Server::startup_timeout, &Server::startup_timeout_from, "startup_timeout"},
-                    {&Server::request_timeout, &Server::request_timeout_from, "request_timeout"},
-                    {&Server::tool_timeout, &Server::tool_timeout_from, "tool_timeout"}};
-    for (const auto& [limit, from, name] : limits) {
-        if (after.*limit >= before.*limit) continue;
+    for (const auto& limit : kTimeLimits) {
+        if (after.*limit.time >= before.*limit.time) continue;
         refuse("shorten a time-out of a server");
-        after.*limit = before.*limit;
-        after.*from = before.*from;
-        held.insert({name + "_sec", name + "_ms"});
+        after.*limit.time = before.*limit.time;
+        after.*limit.from = before.*limit.from;
+        held.insert({limit.seconds, limit.milliseconds});
     }
     const auto has = [](const auto& list, const auto& name) {
         return std::find(list.begin(), list.end(), name) != list.end();

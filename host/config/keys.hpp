@@ -1,5 +1,6 @@
-// The keys this host reads, in one table each: how a value is taken, and what an overlay may set.
-// The readers, the nearest-key hints and the test against config/schema all use these tables.
+// The keys this host reads, in one table each: how a value is taken and told, who may set it, and what a
+// change of it does to a server that runs. The readers, the nearest-key hints, `config show`, the plan
+// and the test against config/schema all use these tables, so that a new key is one row.
 //
 // Threads: [any], constant.
 #pragma once
@@ -7,6 +8,10 @@
 #include "config/config.hpp"
 #include "config/node.hpp"
 
+#include <boost/json.hpp>
+
+#include <array>
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,16 +24,55 @@ namespace patchbay::config {
 template <class Target>
 using Take = std::string (*)(Target& target, const Node& value);
 
+// Its value as a file would say it; null: nothing is to be said of it, or another key's row does.
+template <class Source>
+using Tell = boost::json::value (*)(const Source& source);
+
 enum class May { Anyone, NotProject };  // NotProject: refused in project and local files
 enum class Overlay { No, Yes };         // Yes: an entry that names no way to connect may set it
+
+// What another value does to a server that runs.
+enum class Effect {
+    Switch,   // it comes or goes
+    Restart,  // it is made anew: what reaches the transport or its credentials
+    Adjust,   // its connections are told
+    Judge,    // its tools are judged or shown otherwise from now on
+};
 
 struct ServerKey {
     std::string_view name;
     Overlay overlay;
+    Effect effect;
     Take<Server> take;
+    Tell<Server> tell;
 };
 std::span<const ServerKey> server_keys();
 const ServerKey* find_server_key(std::string_view name);  // null: it is none
+
+// How long a server may take for something. The row is all that this room needs: its key in seconds and the
+// one in milliseconds, of which an entry has one, and that a checkout lengthens it at most.
+enum class Unit { Seconds, Milliseconds };
+struct TimeLimit {
+    std::string_view name;  // "tool_timeout"; what a plan calls it
+    const char* seconds;    // the two keys
+    const char* milliseconds;
+    std::chrono::milliseconds Server::*time;
+    const char* Server::*from;       // which key, or variable, has set it
+    Unit told_in;                    // by `config show`
+    const char* variable = nullptr;  // with the default of all servers, in milliseconds
+    constexpr const char* key(Unit unit) const {
+        return unit == Unit::Seconds ? seconds : milliseconds;
+    }
+};
+inline constexpr std::array kTimeLimits = {
+    TimeLimit{"startup_timeout", "startup_timeout_sec", "startup_timeout_ms",
+              &Server::startup_timeout, &Server::startup_timeout_from, Unit::Seconds,
+              kStartupTimeoutVariable},
+    TimeLimit{"request_timeout", "request_timeout_sec", "request_timeout_ms",
+              &Server::request_timeout, &Server::request_timeout_from, Unit::Milliseconds},
+    TimeLimit{"tool_timeout", "tool_timeout_sec", "tool_timeout_ms", &Server::tool_timeout,
+              &Server::tool_timeout_from, Unit::Seconds, kToolTimeoutVariable},
+};
 
 // Keys of the transports we ship, for hints and for checks without loaded plugins.
 struct TransportKeys {
@@ -42,6 +86,7 @@ struct TableKey {
     std::string_view name;
     May may;
     Take<Config> take;
+    Tell<Config> tell;
 };
 std::span<const TableKey> table_keys();
 
@@ -85,6 +130,7 @@ std::string take_texts(std::vector<std::string>& target, const Node& value);
 std::string take_object(boost::json::object& target, const Node& value);
 std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms,
                           double least_ms = 1);
+boost::json::value told_in_seconds(std::chrono::milliseconds time);  // 30, not 30.0
 std::string take_one_of(std::string& target, const Node& value,
                         const std::vector<std::string>& words);
 

@@ -2,6 +2,7 @@
 
 #include "config/approval.hpp"
 #include "config/ids.hpp"
+#include "config/keys.hpp"
 #include "config/merge.hpp"
 #include "config/sources.hpp"
 #include "core/text.hpp"
@@ -13,25 +14,16 @@ namespace patchbay::config {
 
 namespace {
 
-// A variable that holds the default of a time-out in milliseconds.
-struct TimeoutVariable {
-    const char* name;
-    std::chrono::milliseconds MergeDefaults::*limit;
-    const char* MergeDefaults::*from;
-};
-constexpr TimeoutVariable kTimeoutVariables[] = {
-    {kStartupTimeoutVariable, &MergeDefaults::startup_timeout,
-     &MergeDefaults::startup_timeout_from},
-    {kToolTimeoutVariable, &MergeDefaults::tool_timeout, &MergeDefaults::tool_timeout_from}};
-
-void take_timeout(const TimeoutVariable& variable, const Environment& environment,
+// The variable of a time limit holds its default in milliseconds.
+void take_default(const TimeLimit& limit, const Environment& environment,
                   const std::string& closed_by, MergeDefaults& defaults,
                   std::vector<Diagnostic>& diagnostics) {
-    const auto text = environment.variable ? environment.variable(variable.name) : std::nullopt;
+    if (!limit.variable) return;
+    const auto text = environment.variable ? environment.variable(limit.variable) : std::nullopt;
     if (!text || text->empty()) return;
     const auto warn = [&](std::string message) {
         diagnostics.push_back(
-            {Severity::Warning, {Scope::Session, variable.name, 0, 0}, std::move(message), {}});
+            {Severity::Warning, {Scope::Session, limit.variable, 0, 0}, std::move(message), {}});
     };
     if (!closed_by.empty()) return warn("ignored: " + closed_by);
     std::int64_t ms = 0;
@@ -39,8 +31,8 @@ void take_timeout(const TimeoutVariable& variable, const Environment& environmen
     if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000)
         return warn("ignored \"" + core::printable(*text, 40) +
                     "\"; expected milliseconds from 1 to 31622400000");
-    defaults.*variable.limit = std::chrono::milliseconds(ms);
-    defaults.*variable.from = variable.name;
+    defaults.times.*limit.time = std::chrono::milliseconds(ms);
+    defaults.times.*limit.from = limit.variable;
 }
 
 // A folder that is named by a relative path is beside the file that names it.
@@ -99,8 +91,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
             const Approvals* approvals) {
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
-    for (const auto& variable : kTimeoutVariables)
-        take_timeout(variable, environment, sources.closed_by, defaults, sources.diagnostics);
+    for (const auto& limit : kTimeLimits)
+        take_default(limit, environment, sources.closed_by, defaults, sources.diagnostics);
     settle_ids(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;

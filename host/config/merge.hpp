@@ -15,16 +15,12 @@
 
 #include "config/fragment.hpp"
 
-#include <chrono>
 #include <vector>
 
 namespace patchbay::config {
 
 struct MergeDefaults {
-    std::chrono::milliseconds startup_timeout{60'000};
-    const char* startup_timeout_from = "startup_timeout_sec";
-    std::chrono::milliseconds tool_timeout{97'200'000};
-    const char* tool_timeout_from = "tool_timeout_sec";
+    Server times;  // the time limits of servers that say none; nothing else of it counts
 };
 
 Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults = {});

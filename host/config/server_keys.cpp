@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -75,28 +76,62 @@ std::string take_restart(Restart& target, const Node& value) {
     return {};
 }
 
+namespace json = boost::json;
 using S = Server;
 using N = const Node&;
+using J = json::value;
 constexpr auto kYes = Overlay::Yes;
 constexpr auto kNo = Overlay::No;
 
-template <std::size_t size>
-struct KeyName {
-    constexpr KeyName(const char (&name)[size]) { std::copy_n(name, size, text); }
-    char text[size];
-};
-
 // Errors name the key that was written, of the two units that a limit may be written in.
-template <KeyName name, auto limit, auto written_as, int unit_ms>
-constexpr ServerKey kTimeout{name.text, kYes, [](S& server, N value) {
-                                 server.*written_as = name.text;
-                                 return take_duration(server.*limit, value, unit_ms);
-                             }};
+template <std::size_t at, Unit unit>
+std::string take_time(Server& server, N value) {
+    constexpr auto& limit = kTimeLimits[at];
+    server.*limit.from = limit.key(unit);
+    return take_duration(server.*limit.time, value, unit == Unit::Seconds ? 1000 : 1);
+}
+
+template <std::size_t at, Unit unit>
+J told_time(const Server& server) {
+    constexpr auto& limit = kTimeLimits[at];
+    if (unit != limit.told_in) return {};
+    const auto time = server.*limit.time;
+    return unit == Unit::Seconds ? told_in_seconds(time) : J(time.count());
+}
+
+template <std::size_t at, Unit unit>
+constexpr ServerKey kTime{kTimeLimits[at].key(unit), kYes, Effect::Adjust, take_time<at, unit>,
+                          told_time<at, unit>};
+
+template <std::size_t... at>
+constexpr auto time_keys(std::index_sequence<at...>) {
+    std::array<ServerKey, 2 * sizeof...(at)> keys{};
+    ((keys[2 * at] = kTime<at, kTimeLimits[at].told_in>), ...);
+    ((keys[2 * at + 1] = kTime < at,
+      kTimeLimits[at].told_in == Unit::Seconds ? Unit::Milliseconds : Unit::Seconds >),
+     ...);
+    return keys;
+}
+
+// Only what was set or differs from the default: a reader looks for what is special.
+template <auto field>
+J told(const Server& server) {
+    const auto& value = server.*field;
+    if (value == std::decay_t<decltype(value)>{}) return {};
+    return json::value_from(value);
+}
+
+J told_levels(const Server& server) {
+    if (server.tools.empty()) return {};
+    json::object levels;
+    for (const auto& [tool, level] : server.tools) levels[tool] = name_of(level);
+    return levels;
+}
 
 // `transport` and the settings (command, url, ...) are taken by take_settings(), since what they
 // mean depends on each other; `config` nests settings.
-const std::array kServerKeys = {
-    ServerKey{"transport", kNo,
+constexpr std::array kFirstKeys = {
+    ServerKey{"transport", kNo, Effect::Restart,
               [](S& s, N v) {
                   // Empty would mean "guess it", which is what leaving the key out is for.
                   auto wrong = take_text(s.transport, v);
@@ -104,43 +139,71 @@ const std::array kServerKeys = {
                   return wrong.empty() && s.transport.empty()
                              ? std::string("expected the name of a transport, found an empty text")
                              : wrong;
-              }},
-    ServerKey{"config", kNo,
+              },
+              [](const S& s) { return J(s.transport); }},
+    ServerKey{"enabled", kYes, Effect::Switch, [](S& s, N v) { return take_flag(s.enabled, v); },
+              [](const S& s) { return J(s.enabled); }},
+    ServerKey{"config", kNo, Effect::Restart,
               [](S&, N v) {
                   return v.is(Node::Kind::Map) ? std::string() : mismatch("a table of settings", v);
-              }},
-    ServerKey{"enabled", kYes, [](S& s, N v) { return take_flag(s.enabled, v); }},
-    ServerKey{"expand", kNo, [](S& s, N v) { return take_flag(s.expand, v); }},
-    ServerKey{"auth", kNo, [](S& s, N v) { return take_text(s.auth, v); }},
-    ServerKey{"bearer_token_env_var", kNo,
-              [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
-    ServerKey{"oauth", kNo, [](S& s, N v) { return take_object(s.oauth, v); }},
-    kTimeout<"startup_timeout_sec", &S::startup_timeout, &S::startup_timeout_from, 1000>,
-    kTimeout<"startup_timeout_ms", &S::startup_timeout, &S::startup_timeout_from, 1>,
-    kTimeout<"request_timeout_ms", &S::request_timeout, &S::request_timeout_from, 1>,
-    kTimeout<"request_timeout_sec", &S::request_timeout, &S::request_timeout_from, 1000>,
-    kTimeout<"tool_timeout_sec", &S::tool_timeout, &S::tool_timeout_from, 1000>,
-    kTimeout<"tool_timeout_ms", &S::tool_timeout, &S::tool_timeout_from, 1>,
-    ServerKey{"enabled_tools", kYes,
-              [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
-    ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},
-    ServerKey{"tools", kYes, [](S& s, N v) { return take_levels(s.tools, v); }},
-    ServerKey{"trust", kYes,
+              },
+              [](const S&) { return J(); }},
+    ServerKey{"expand", kNo, Effect::Restart, [](S& s, N v) { return take_flag(s.expand, v); },
+              [](const S& s) { return s.expand ? J() : J(false); }},
+    ServerKey{"auth", kNo, Effect::Restart, [](S& s, N v) { return take_text(s.auth, v); },
+              told<&S::auth>},
+    ServerKey{"bearer_token_env_var", kNo, Effect::Restart,
+              [](S& s, N v) { return take_text(s.bearer_token_env_var, v); },
+              told<&S::bearer_token_env_var>},
+    ServerKey{"oauth", kNo, Effect::Restart, [](S& s, N v) { return take_object(s.oauth, v); },
+              told<&S::oauth>},
+};
+constexpr auto kTimeKeys = time_keys(std::make_index_sequence<kTimeLimits.size()>());
+constexpr std::array kOtherKeys = {
+    ServerKey{
+        "enabled_tools", kYes, Effect::Judge,
+        [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); },
+        [](const S& s) { return s.enabled_tools ? json::value_from(*s.enabled_tools) : J(); }},
+    ServerKey{"disabled_tools", kYes, Effect::Judge,
+              [](S& s, N v) { return take_texts(s.disabled_tools, v); }, told<&S::disabled_tools>},
+    ServerKey{"tools", kYes, Effect::Judge, [](S& s, N v) { return take_levels(s.tools, v); },
+              told_levels},
+    ServerKey{"trust", kYes, Effect::Judge,
               [](S& s, N v) {
                   return take_one_of(s.trust, v, {"trusted", "untrusted"});
-              }},
-    ServerKey{"mode", kYes, [](S& s, N v) { return take_text(s.mode, v); }},
-    ServerKey{"lazy", kNo, [](S& s, N v) { return take_flag(s.lazy, v); }},
-    ServerKey{"idle_timeout_sec", kNo,
-              [](S& s, N v) { return take_duration(s.idle_timeout.emplace(), v, 1000, 0); }},
-    ServerKey{"warm", kNo, [](S& s, N v) { return take_warm(s.warm, v); }},
-    ServerKey{"protocol", kNo, [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); }},
-    ServerKey{"fallback", kNo, [](S& s, N v) { return take_transports(s.fallback, v); }},
-    ServerKey{"forward_headers", kNo,
-              [](S& s, N v) { return take_forwarded_headers(s.forward_headers, v); }},
-    ServerKey{"required", kNo, [](S& s, N v) { return take_flag(s.required, v); }},
-    ServerKey{"restart", kNo, [](S& s, N v) { return take_restart(s.restart, v); }},
+              },
+              told<&S::trust>},
+    ServerKey{"mode", kYes, Effect::Adjust, [](S& s, N v) { return take_text(s.mode, v); },
+              told<&S::mode>},
+    ServerKey{"lazy", kNo, Effect::Adjust, [](S& s, N v) { return take_flag(s.lazy, v); },
+              told<&S::lazy>},
+    ServerKey{"idle_timeout_sec", kNo, Effect::Adjust,
+              [](S& s, N v) { return take_duration(s.idle_timeout.emplace(), v, 1000, 0); },
+              [](const S& s) { return s.idle_timeout ? told_in_seconds(*s.idle_timeout) : J(); }},
+    ServerKey{"warm", kNo, Effect::Adjust, [](S& s, N v) { return take_warm(s.warm, v); },
+              told<&S::warm>},
+    ServerKey{"protocol", kNo, Effect::Restart,
+              [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); },
+              [](const S& s) { return s.protocol == "auto" ? J() : J(s.protocol); }},
+    ServerKey{"fallback", kNo, Effect::Restart,
+              [](S& s, N v) { return take_transports(s.fallback, v); }, told<&S::fallback>},
+    ServerKey{"forward_headers", kNo, Effect::Adjust,
+              [](S& s, N v) { return take_forwarded_headers(s.forward_headers, v); },
+              told<&S::forward_headers>},
+    ServerKey{"required", kNo, Effect::Adjust, [](S& s, N v) { return take_flag(s.required, v); },
+              told<&S::required>},
+    ServerKey{
+        "restart", kNo, Effect::Adjust, [](S& s, N v) { return take_restart(s.restart, v); },
+        [](const S& s) { return s.restart == Restart::OnFailure ? J() : J(name_of(s.restart)); }},
 };
+
+constexpr auto kServerKeys = [] {
+    std::array<ServerKey, kFirstKeys.size() + kTimeKeys.size() + kOtherKeys.size()> all{};
+    auto at = std::copy(kFirstKeys.begin(), kFirstKeys.end(), all.begin());
+    at = std::copy(kTimeKeys.begin(), kTimeKeys.end(), at);
+    std::copy(kOtherKeys.begin(), kOtherKeys.end(), at);
+    return all;
+}();
 
 // Environment values written as numbers or true/false are meant as text.
 bool to_scalar_text(const Node& value, std::string& text) {
@@ -474,6 +537,11 @@ std::string take_duration(std::chrono::milliseconds& target, const Node& value, 
     }
     target = std::chrono::milliseconds(std::llround(ms));
     return {};
+}
+
+boost::json::value told_in_seconds(std::chrono::milliseconds time) {
+    if (time.count() % 1000 == 0) return time.count() / 1000;
+    return static_cast<double>(time.count()) / 1000.0;
 }
 
 std::string take_one_of(std::string& target, const Node& value,

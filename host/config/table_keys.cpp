@@ -6,12 +6,16 @@
 #include <array>
 #include <cctype>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace patchbay::config {
 
 namespace {
 
+namespace json = boost::json;
 using C = Config;
+using J = json::value;
 using N = const Node&;
 constexpr auto kAnyone = May::Anyone;
 constexpr auto kNotProject = May::NotProject;
@@ -99,180 +103,235 @@ std::string take_some(std::vector<std::string>& target, const Node& value, const
     return std::string("an empty list shows nothing; name ") + what + ", or leave the key out";
 }
 
-const std::array kTableKeys = {
+// A member of a table of Config, by the pointers that lead there.
+template <auto... path>
+const auto& at(const Config& config) {
+    return (config.*....*path);
+}
+
+J told_value(const std::vector<std::string>& texts) {
+    return json::array(texts.begin(), texts.end());
+}
+J told_value(const std::optional<std::vector<std::string>>& texts) {
+    return texts ? told_value(*texts) : J();
+}
+J told_value(const std::string& text) {
+    return J(text);
+}
+template <class Period>
+J told_value(std::chrono::duration<std::int64_t, Period> time) {
+    return time.count();  // in the unit of its key
+}
+template <class Value>
+J told_value(const Value& value) {
+    return value;
+}
+
+template <auto... path>
+J told(const Config& config) {
+    return told_value(at<path...>(config));
+}
+template <auto... path>
+J told_seconds(const Config& config) {
+    return told_in_seconds(at<path...>(config));
+}
+
+constexpr std::array kOwnKeys = {
     // How the host calls itself to the servers of its user, and what it shows of them, is the user's to
     // say: a checkout could make it answer questions in their name.
-    TableKey{"client", "name", kNotProject, [](C& c, N v) { return take_text(c.client.name, v); }},
+    TableKey{"client", "name", kNotProject, [](C& c, N v) { return take_text(c.client.name, v); },
+             told<&C::client, &ClientSettings::name>},
     TableKey{"client", "version", kNotProject,
-             [](C& c, N v) { return take_text(c.client.version, v); }},
-    TableKey{"client", "title", kNotProject,
-             [](C& c, N v) { return take_text(c.client.title, v); }},
+             [](C& c, N v) { return take_text(c.client.version, v); },
+             told<&C::client, &ClientSettings::version>},
+    TableKey{"client", "title", kNotProject, [](C& c, N v) { return take_text(c.client.title, v); },
+             told<&C::client, &ClientSettings::title>},
     TableKey{"client", "roots", kNotProject,
-             [](C& c, N v) { return take_texts(c.client.roots, v); }},
+             [](C& c, N v) { return take_texts(c.client.roots, v); },
+             told<&C::client, &ClientSettings::roots>},
     TableKey{
         "client", "elicitation", kNotProject,
         [](C& c, N v) {
             return take_one_of(c.client.elicitation, v, {"refuse", "defaults", "fixed", "ask"});
-        }},
+        },
+        told<&C::client, &ClientSettings::elicitation>},
     TableKey{"client", "elicitation_content", kNotProject,
-             [](C& c, N v) { return take_object(c.client.elicitation_content, v); }},
+             [](C& c, N v) { return take_object(c.client.elicitation_content, v); },
+             told<&C::client, &ClientSettings::elicitation_content>},
     TableKey{"client", "sampling", kNotProject,
              [](C& c, N v) {
                  return take_one_of(c.client.sampling, v, {"refuse", "fixed"});
-             }},
+             },
+             told<&C::client, &ClientSettings::sampling>},
     TableKey{"client", "sampling_text", kNotProject,
-             [](C& c, N v) { return take_text(c.client.sampling_text, v); }},
+             [](C& c, N v) { return take_text(c.client.sampling_text, v); },
+             told<&C::client, &ClientSettings::sampling_text>},
     TableKey{"client", "capabilities", kNotProject,
-             [](C& c, N v) { return take_object(c.client.capabilities, v); }},
+             [](C& c, N v) { return take_object(c.client.capabilities, v); },
+             told<&C::client, &ClientSettings::capabilities>},
 
     // A checkout could have each server of the user taken for dead in the middle of a call.
     TableKey{"health", "ping_interval_sec", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.ping_interval, v, 1000, 1000); }},
+             [](C& c, N v) { return take_duration(c.health.ping_interval, v, 1000, 1000); },
+             told_seconds<&C::health, &HealthSettings::ping_interval>},
     TableKey{"health", "ping_timeout_sec", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.ping_timeout, v, 1000, 100); }},
+             [](C& c, N v) { return take_duration(c.health.ping_timeout, v, 1000, 100); },
+             told_seconds<&C::health, &HealthSettings::ping_timeout>},
     TableKey{"health", "misses", kNotProject,
-             [](C& c, N v) { return take_count(c.health.misses, v); }},
+             [](C& c, N v) { return take_count(c.health.misses, v); },
+             told<&C::health, &HealthSettings::misses>},
     TableKey{"health", "reconnect_first_ms", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.reconnect_first, v, 1); }},
+             [](C& c, N v) { return take_duration(c.health.reconnect_first, v, 1); },
+             told<&C::health, &HealthSettings::reconnect_first>},
     TableKey{"health", "reconnect_most_ms", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); }},
+             [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); },
+             told<&C::health, &HealthSettings::reconnect_most>},
     TableKey{"health", "reconnect_attempts", kNotProject,
-             [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); }},
+             [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); },
+             told<&C::health, &HealthSettings::reconnect_attempts>},
     TableKey{"health", "stable_sec", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.stable, v, 1000); }},
+             [](C& c, N v) { return take_duration(c.health.stable, v, 1000); },
+             told_seconds<&C::health, &HealthSettings::stable>},
     TableKey{"health", "tool_cache_sec", kNotProject,
-             [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); }},
+             [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); },
+             told_seconds<&C::health, &HealthSettings::tool_cache>},
 
     // Merged by rules of their own, not by "the strongest wins": see merge.hpp.
     TableKey{"permissions", "allow", kAnyone,
-             [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); }},
+             [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); },
+             told<&C::permissions, &Permissions::allow>},
     TableKey{"permissions", "deny", kAnyone,
-             [](C& c, N v) { return take_denied(c.permissions.deny, v); }},
-
-    // Limits protect this machine from servers, those of a checkout among them.
-    TableKey{"limits", "message_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.message_bytes, v); }},
-    TableKey{"limits", "json_depth", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.json_depth, v); }},
-    TableKey{"limits", "queue_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.queue_bytes, v); }},
-    TableKey{"limits", "queue_messages", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
-    TableKey{"limits", "tools_per_server", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
-    TableKey{"limits", "pages_per_list", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
-    TableKey{"limits", "items_per_list", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.items_per_list, v); }},
-    TableKey{"limits", "list_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.list_bytes, v); }},
-    TableKey{"limits", "schema_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
-    TableKey{"limits", "schema_depth", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
-    TableKey{"limits", "description_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
-    TableKey{"limits", "stderr_line_bytes", kNotProject,
-             [](C& c, N v) {
-                 return take_count(c.limits.stderr_line_bytes, v,
-                                   std::int64_t{core::kMostStderrLineBytes});
-             }},
-    TableKey{"limits", "batch_items", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.batch_items, v); }},
-    TableKey{"limits", "input_rounds", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
-    TableKey{"limits", "input_requests", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
-    TableKey{"limits", "subscriptions", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.subscriptions, v); }},
-    TableKey{"limits", "server_requests", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
-    TableKey{"limits", "server_request_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
-    TableKey{"limits", "connections_per_server", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.connections_per_server, v); }},
-    TableKey{"limits", "local_starts", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
-    TableKey{"limits", "remote_starts", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
+             [](C& c, N v) { return take_denied(c.permissions.deny, v); },
+             told<&C::permissions, &Permissions::deny>},
 
     // The time of the user's processor.
-    TableKey{"host", "spin_us", kNotProject, [](C& c, N v) { return take_spin(c.host.spin, v); }},
+    TableKey{"host", "spin_us", kNotProject, [](C& c, N v) { return take_spin(c.host.spin, v); },
+             told<&C::host, &HostSettings::spin>},
     // What one caller leaves in a process is the next one's to find.
     TableKey{"host", "stdio_sharing", kNotProject,
-             [](C& c, N v) { return take_flag(c.host.stdio_sharing, v); }},
+             [](C& c, N v) { return take_flag(c.host.stdio_sharing, v); },
+             told<&C::host, &HostSettings::stdio_sharing>},
 
     // A checkout could approve in its user's place what it has a client call, or hide what that calls.
     TableKey{"gateway", "approvals", kNotProject,
              [](C& c, N v) {
                  return take_one_of(c.gateway.approvals, v, {"client", "ask", "rules"});
-             }},
+             },
+             told<&C::gateway, &GatewaySettings::approvals>},
     TableKey{"gateway", "first_list_ms", kNotProject,
-             [](C& c, N v) { return take_wait(c.gateway.first_list, v); }},
+             [](C& c, N v) { return take_wait(c.gateway.first_list, v); },
+             told<&C::gateway, &GatewaySettings::first_list>},
     TableKey{"gateway", "host_tools", kNotProject,
-             [](C& c, N v) { return take_flag(c.gateway.host_tools, v); }},
+             [](C& c, N v) { return take_flag(c.gateway.host_tools, v); },
+             told<&C::gateway, &GatewaySettings::host_tools>},
     // It could open a door of its user's machine, leave it open, or have files read as keys.
     TableKey{"gateway", "http", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.http, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.http, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::http>},
     TableKey{"gateway", "sse", kNotProject,
-             [](C& c, N v) { return take_flag(c.gateway.listener.sse, v); }},
+             [](C& c, N v) { return take_flag(c.gateway.listener.sse, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::sse>},
     TableKey{"gateway", "auth", kNotProject,
              [](C& c, N v) {
                  return take_one_of(c.gateway.listener.auth, v, {"auto", "none", "token"});
-             }},
+             },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::auth>},
     TableKey{"gateway", "public_url", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.public_url, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.public_url, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::public_url>},
     TableKey{"gateway", "allow_host", kNotProject,
-             [](C& c, N v) { return take_texts(c.gateway.listener.allow_host, v); }},
+             [](C& c, N v) { return take_texts(c.gateway.listener.allow_host, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::allow_host>},
     TableKey{"gateway", "allow_origin", kNotProject,
-             [](C& c, N v) { return take_texts(c.gateway.listener.allow_origin, v); }},
+             [](C& c, N v) { return take_texts(c.gateway.listener.allow_origin, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::allow_origin>},
     TableKey{"gateway", "tls_cert", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.tls_cert, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.tls_cert, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::tls_cert>},
     TableKey{"gateway", "tls_key", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.tls_key, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.tls_key, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::tls_key>},
     TableKey{"gateway", "allow_plain", kNotProject,
-             [](C& c, N v) { return take_flag(c.gateway.listener.allow_plain, v); }},
+             [](C& c, N v) { return take_flag(c.gateway.listener.allow_plain, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::allow_plain>},
     TableKey{"gateway", "oauth_issuer", kNotProject,
-             [](C& c, N v) { return take_texts(c.gateway.listener.oauth_issuer, v); }},
+             [](C& c, N v) { return take_texts(c.gateway.listener.oauth_issuer, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::oauth_issuer>},
     TableKey{"gateway", "oauth_scope", kNotProject,
-             [](C& c, N v) { return take_texts(c.gateway.listener.oauth_scope, v); }},
+             [](C& c, N v) { return take_texts(c.gateway.listener.oauth_scope, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::oauth_scope>},
     TableKey{"gateway", "oauth_audience", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.oauth_audience, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.oauth_audience, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::oauth_audience>},
     TableKey{"gateway", "oauth_keys", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.oauth_keys, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.oauth_keys, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::oauth_keys>},
     TableKey{"gateway", "metrics", kNotProject,
-             [](C& c, N v) { return take_text(c.gateway.listener.metrics, v); }},
+             [](C& c, N v) { return take_text(c.gateway.listener.metrics, v); },
+             told<&C::gateway, &GatewaySettings::listener, &ListenerSettings::metrics>},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject,
-             [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
+             [](C& c, N v) { return take_texts(c.plugins.directories, v); },
+             told<&C::plugins, &PluginSettings::directories>},
     TableKey{"plugins", "disabled", kNotProject,
-             [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
+             [](C& c, N v) { return take_texts(c.plugins.disabled, v); },
+             told<&C::plugins, &PluginSettings::disabled>},
     TableKey{"plugins", "hang_limit", kNotProject,
-             [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); }},
+             [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); },
+             told_seconds<&C::plugins, &PluginSettings::hang_limit>},
     // What leaves the environment of the user is the user's to say.
     TableKey{"plugins", "stdio", kNotProject,
-             [](C& c, N v) { return take_passed(c.plugins.stdio_pass_env, v); }},
+             [](C& c, N v) { return take_passed(c.plugins.stdio_pass_env, v); },
+             [](const C& c) {
+                 return J(json::object{{"pass_env", told_value(c.plugins.stdio_pass_env)}});
+             }},
 
     // A checkout could choose where it finds them.
     TableKey{"secrets", "store", kNotProject,
              [](C& c, N v) {
                  return take_one_of(c.secret_store, v, {"file", "secret-service"});
-             }},
+             },
+             told<&C::secret_store>},
 
     TableKey{
         "log", "level", kNotProject,  // it could hide what we have to say of it
         [](C& c, N v) {
             return take_one_of(c.log.level, v, {"trace", "debug", "info", "warn", "error", "off"});
-        }},
+        },
+        told<&C::log, &LogSettings::level>},
     // It could have thrown away what its servers said, or fill the disk.
     TableKey{"log", "server_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.log.server_bytes, v); }},
+             [](C& c, N v) { return take_count(c.log.server_bytes, v); },
+             told<&C::log, &LogSettings::server_bytes>},
     TableKey{"log", "server_age_sec", kNotProject,
-             [](C& c, N v) { return take_duration(c.log.server_age, v, 1000, 1000); }},
+             [](C& c, N v) { return take_duration(c.log.server_age, v, 1000, 1000); },
+             told_seconds<&C::log, &LogSettings::server_age>},
     TableKey{"log", "server_files", kNotProject,
-             [](C& c, N v) { return take_count(c.log.server_files, v, std::int64_t{100}); }},
+             [](C& c, N v) { return take_count(c.log.server_files, v, std::int64_t{100}); },
+             told<&C::log, &LogSettings::server_files>},
 };
+
+// Limits protect this machine from servers, those of a checkout among them.
+template <std::size_t at>
+std::string take_limit(Config& config, const Node& value) {
+    constexpr auto& limit = core::kLimits[at];
+    return take_count(config.limits.*limit.value, value, std::int64_t{limit.most});
+}
+template <std::size_t at>
+J told_limit(const Config& config) {
+    return config.limits.*core::kLimits[at].value;
+}
+template <std::size_t... at>
+constexpr auto with_limits(std::index_sequence<at...>) {
+    std::array<TableKey, kOwnKeys.size() + sizeof...(at)> all{};
+    std::copy(kOwnKeys.begin(), kOwnKeys.end(), all.begin());
+    ((all[kOwnKeys.size() + at] = {"limits", core::kLimits[at].name, kNotProject, take_limit<at>,
+                                   told_limit<at>}),
+     ...);
+    return all;
+}
+constexpr auto kTableKeys = with_limits(std::make_index_sequence<core::kLimits.size()>());
 
 }  // namespace
 

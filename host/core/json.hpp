@@ -30,8 +30,8 @@ namespace patchbay::core {
 
 struct JsonLimits {
     std::size_t depth = Limits{}.json_depth;
-    std::size_t values = Limits{}.json_values;
-    std::size_t crowding = Limits{}.json_crowding;
+    std::size_t values = kMostJsonValues;
+    std::size_t crowding = kMostJsonCrowding;
     bool unique_keys = false;  // else the last of equal keys counts
 };
 

@@ -195,8 +195,6 @@ Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
             made.tables[key] = digest(key, member.value());
         }
     }
-    // No secret, and not shown there.
-    made.tables["secrets.store"] = digest("secrets.store", json::value(config.secret_store));
     return made;
 }
 

@@ -1,6 +1,7 @@
 #include "registry/server_spec.hpp"
 
 #include "config/approval.hpp"
+#include "config/keys.hpp"
 #include "core/digest.hpp"
 
 #include <algorithm>
@@ -12,18 +13,29 @@ namespace json = boost::json;
 
 namespace {
 
+// A time limit may be written in two units.
+std::string without_unit(std::string_view key) {
+    for (const std::string_view unit : {"_sec", "_ms"})
+        if (key.ends_with(unit)) key.remove_suffix(unit.size());
+    return std::string(key);
+}
+
+std::vector<Part> parts_with(config::Effect effect, const config::Server& server) {
+    std::vector<Part> parts;
+    for (const auto& key : config::server_keys()) {
+        if (key.effect != effect) continue;
+        if (auto value = key.tell(server); !value.is_null())
+            parts.push_back({without_unit(key.name), std::move(value)});
+    }
+    return parts;
+}
+
 std::string definition_key(const config::Server& server) {
+    // A key that says nothing is left out, so that most definitions stay what they were when one is added.
     json::object definition;
-    definition["transport"] = server.transport;
-    definition["protocol"] = server.protocol;
+    for (auto& part : parts_with(config::Effect::Restart, server))
+        definition[part.key] = std::move(part.value);
     definition["settings"] = server.settings;
-    // Left out where it says nothing, so that most keys stay what they were.
-    if (!server.expand) definition["expand"] = false;
-    if (!server.fallback.empty()) definition["fallback"] = json::value_from(server.fallback);
-    if (!server.auth.empty()) definition["auth"] = server.auth;
-    if (!server.oauth.empty()) definition["oauth"] = server.oauth;
-    if (!server.bearer_token_env_var.empty())
-        definition["bearer_token_env_var"] = server.bearer_token_env_var;
     if (server.program) definition["program"] = *server.program;
     return core::sha256_hex(json::serialize(definition));
 }
@@ -50,12 +62,6 @@ json::value folder_of(const config::Place& place) {
     const auto slash = place.file.starts_with('/') ? place.file.rfind('/') : std::string::npos;
     return {slash == std::string::npos ? "" : place.file.substr(0, slash),
             config::from_project(place.scope)};
-}
-
-// What was remembered when it was a flag still fits.
-json::value restart_part(config::Restart restart) {
-    if (restart == config::Restart::Always) return json::value(config::name_of(restart));
-    return restart == config::Restart::OnFailure;
 }
 
 void sort(std::vector<Part>& parts) {
@@ -87,41 +93,22 @@ std::vector<ServerSpec> specs_of(const config::Config& config) {
 
 std::vector<Part> parts_of_connection(const ServerSpec& spec) {
     const auto& server = spec.config;
-    std::vector<Part> parts{{"transport", json::value(server.transport)},
-                            {"protocol", json::value(server.protocol)},
-                            {"expand", server.expand}};
+    auto parts = parts_with(config::Effect::Restart, server);
     for (const auto& setting : server.settings) parts.push_back({setting.key(), setting.value()});
     const auto add = [&](const std::string& key, json::value value) {
         parts.push_back({key, std::move(value)});
     };
-    if (!server.auth.empty()) add("auth", json::value(server.auth));
     if (spec.auth_table) add("auth." + server.auth, *spec.auth_table);
     // Paths that a person approved: another one at the same command is another program.
     if (spec.auth_program) add("program of auth." + server.auth, json::value(*spec.auth_program));
     if (server.program) add("program of command", json::value(*server.program));
-    if (!server.oauth.empty()) add("oauth", server.oauth);
-    if (!server.bearer_token_env_var.empty())
-        add("bearer_token_env_var", json::value(server.bearer_token_env_var));
-    if (!server.fallback.empty())
-        add("fallback", json::array(server.fallback.begin(), server.fallback.end()));
     if (depends_on_its_file(spec)) add("folder", folder_of(server.place));
     sort(parts);
     return parts;
 }
 
 std::vector<Part> parts_of_conduct(const config::Server& server) {
-    std::vector<Part> parts{{"lazy", server.lazy},
-                            {"mode", json::value(server.mode)},
-                            {"request_timeout", server.request_timeout.count()},
-                            {"required", server.required},
-                            {"restart", restart_part(server.restart)},
-                            {"startup_timeout", server.startup_timeout.count()},
-                            {"tool_timeout", server.tool_timeout.count()}};
-    // Left out where they say nothing, so that what was remembered before they were known still fits.
-    if (server.idle_timeout) parts.push_back({"idle_timeout", server.idle_timeout->count()});
-    if (server.warm > 0) parts.push_back({"warm", server.warm});
-    if (const auto& names = server.forward_headers; !names.empty())
-        parts.push_back({"forward_headers", json::array(names.begin(), names.end())});
+    auto parts = parts_with(config::Effect::Adjust, server);
     sort(parts);
     return parts;
 }

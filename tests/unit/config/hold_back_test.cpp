@@ -80,7 +80,10 @@ TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
              "[servers.x]\nenabled = true\ntrust = 'trusted'\ndisabled_tools = []\n"
              "enabled_tools = ['a', 'c']\ntool_timeout_ms = 1\nstartup_timeout_sec = 90\n"
              "tools = { a = 'allow-always', b = 'deny' }\n"));
-    const auto config = merge(std::move(fragments), {97'200s, "MCP_TOOL_TIMEOUT"});
+    MergeDefaults defaults;
+    defaults.times.tool_timeout = 97'200s;
+    defaults.times.tool_timeout_from = "MCP_TOOL_TIMEOUT";
+    const auto config = merge(std::move(fragments), defaults);
     const auto& x = config.servers.at(0);
     for (const auto* rule : {"enabled", "trust", "disabled_tools", "enabled_tools", "tools.a"})
         EXPECT_EQ(x.place_of_rule(rule).scope, Scope::User) << rule;

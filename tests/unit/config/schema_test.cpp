@@ -33,6 +33,31 @@ std::set<std::string> names(const boost::json::value& properties) {
     return out;
 }
 
+// A value that the schema allows for a key; none where it says no type.
+std::optional<Node> sample(const boost::json::value& key) {
+    Node node;
+    const auto* type = key.as_object().if_contains("type");
+    if (const auto* words = key.as_object().if_contains("enum"))
+        return Node::of_text(std::string(words->at(0).as_string()), {});
+    if (!type || !type->is_string()) return {};
+    if (*type == "string") return Node::of_text("text", {});
+    if (*type == "boolean") return Node::of_flag(true, {});
+    if (*type == "array") return Node::of_list({});
+    if (*type == "object") return Node::of_map({});
+    node.kind = Node::Kind::Integer;
+    const auto* most = key.as_object().if_contains("maximum");
+    node.integer = std::min<std::int64_t>(5, most ? most->to_number<std::int64_t>() : 5);
+    return node;
+}
+
+// What `key` takes of `value` and tells again, in JSON; empty: it does not take it.
+template <class Target, class Key>
+std::string told_after(const Key& key, const Node& value) {
+    Target target;
+    if (!key.take(target, value).empty()) return {};
+    return boost::json::serialize(key.tell(target));
+}
+
 class Schema : public ::testing::Test {
 protected:
     boost::json::value schema_ = boost::json::parse(slurp(data("schema/patchbay.schema.json")));
@@ -77,21 +102,6 @@ TEST_F(Schema, HasExactlyTheTableKeysOfTheReader) {
 
 // A value the schema allows must be taken, and one of another type refused.
 TEST_F(Schema, AgreesWithTheReaderOnTypes) {
-    const auto sample = [](const boost::json::value& key) -> std::optional<Node> {
-        Node node;
-        const auto* type = key.as_object().if_contains("type");
-        if (const auto* words = key.as_object().if_contains("enum"))
-            return Node::of_text(std::string(words->at(0).as_string()), {});
-        if (!type || !type->is_string()) return {};
-        if (*type == "string") return Node::of_text("text", {});
-        if (*type == "boolean") return Node::of_flag(true, {});
-        if (*type == "array") return Node::of_list({});
-        if (*type == "object") return Node::of_map({});
-        node.kind = Node::Kind::Integer;
-        const auto* most = key.as_object().if_contains("maximum");
-        node.integer = std::min<std::int64_t>(5, most ? most->to_number<std::int64_t>() : 5);
-        return node;
-    };
     const Node nothing;
     const auto& servers = schema_.at("$defs").at("server").at("properties").as_object();
     for (const auto& key : server_keys()) {
@@ -107,6 +117,47 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
         ASSERT_TRUE(value) << key.name;
         EXPECT_EQ(key.take(config, *value), "") << key.table << "." << key.name;
         EXPECT_NE(key.take(config, nothing), "") << key.table << "." << key.name;
+    }
+}
+
+// What `config show` prints can be copied into a file, and means there what it meant.
+TEST_F(Schema, EveryKeyTellsWhatItTakes) {
+    const auto comes_back = [](const std::string& told, const auto& again) {
+        if (told == "null") return true;  // the default, or the other unit says it
+        const auto parsed = parse("{\"it\": " + told + "}", Format::Json);
+        return !parsed.problem && again(*parsed.root.find("it")) == told;
+    };
+    const auto& servers = schema_.at("$defs").at("server").at("properties").as_object();
+    for (const auto& key : server_keys()) {
+        const auto told = told_after<Server>(key, *sample(servers.at(key.name)));
+        EXPECT_TRUE(
+            comes_back(told, [&](const Node& node) { return told_after<Server>(key, node); }))
+            << key.name << ": " << told;
+    }
+    for (const auto& key : table_keys()) {
+        const auto told = told_after<Config>(
+            key, *sample(properties_.at(key.table).at("properties").at(key.name)));
+        EXPECT_NE(told, "null") << key.table << "." << key.name;
+        EXPECT_TRUE(
+            comes_back(told, [&](const Node& node) { return told_after<Config>(key, node); }))
+            << key.table << "." << key.name << ": " << told;
+    }
+}
+
+TEST_F(Schema, ATimeLimitMayBeWrittenInTwoUnitsAndIsToldInOne) {
+    for (const auto& limit : kTimeLimits) {
+        Server server;
+        const auto value = sample({{"type", "number"}});
+        for (const auto unit : {Unit::Seconds, Unit::Milliseconds}) {
+            const auto* key = find_server_key(limit.key(unit));
+            ASSERT_TRUE(key) << limit.name;
+            EXPECT_EQ(key->effect, Effect::Adjust);
+            EXPECT_EQ(key->take(server, *value), "");
+            EXPECT_STREQ(server.*limit.from, limit.key(unit));
+            EXPECT_EQ(server.*limit.time,
+                      std::chrono::milliseconds(unit == Unit::Seconds ? 5000 : 5));
+            EXPECT_EQ(key->tell(server).is_null(), unit != limit.told_in) << key->name;
+        }
     }
 }
 
