@@ -13,7 +13,9 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kSecond = 19;  // "2026-07-28T09:00:00"
+// "2026-07-28T09:00:00". Events and lines of a server's log have no finer time in common, so order within
+// a second is not known.
+constexpr std::size_t kSecond = 19;
 
 std::string_view text_in(const json::object& object, const char* key) {
     return core::text_in(&object, key).value_or("");
@@ -74,11 +76,13 @@ std::optional<CallLog> log_of_call(const std::vector<json::object>& events, std:
     if (first == events.end()) return {};
     const auto last = std::find_if(events.rbegin(), events.rend(), is_ours).base();
     CallLog log;
+    // First whose call it is, which not each of its events says: what its server did meanwhile belongs to it.
     for (auto event = first; event != last; ++event) {
         if (!is_ours(*event)) continue;
         if (const auto server = text_in(*event, "server"); !server.empty()) log.server = server;
         log.ended = log.ended || is_end(*event);
     }
+    // One that is on its way has no last event, and goes on to the end of what is kept.
     const auto end = log.ended ? last : events.end();
     for (auto event = first; event != end; ++event) {
         const bool of_its_server =
@@ -118,6 +122,7 @@ std::string text_of_entry(const json::object& entry) {
                        core::printable(text_in(entry, "event"), 100);
     for (const auto& member : entry) {
         const auto key = member.key();
+        // Said already: in front, or by whoever asked for this call.
         if (key == "event" || key == "at" || key == "number" || key == "server" || key == "call")
             continue;
         const auto* word = member.value().if_string();

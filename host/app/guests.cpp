@@ -13,7 +13,7 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr int kAcceptsAtOnce = 64;
+constexpr int kAcceptsAtOnce = 64;  // of one turn of the loop: guests that are here have theirs too
 constexpr std::chrono::milliseconds kAcceptPause{200};
 
 }  // namespace
@@ -56,6 +56,7 @@ void Guests::accept() {
         if (socket.get() < 0) {
             if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
             core::log::warn("cannot accept on " + seat_.path() + ": " + std::strerror(errno));
+            // Mostly there are no descriptors left: the socket stays readable, and would be asked in each turn.
             host_.loop().modify(watch_, 0);
             pause_.start(kAcceptPause,
                          [this] { host_.loop().modify(watch_, core::Loop::kReadable); });
@@ -69,6 +70,7 @@ void Guests::accept() {
         auto guest = std::make_unique<GuestConnection>(*this, std::move(socket), ++last_number_);
         auto* const made = guest.get();
         guests_[made].connection = std::move(guest);
+        // Let in to be told so: of a socket that closes a command would guess that no host runs.
         if (full)
             made->refuse({ErrorCode::Limit, std::to_string(kGuests) +
                                                 " commands are connected to this host; one more "
@@ -93,6 +95,7 @@ void Guests::leave(const GuestConnection* guest) {
     guests_.erase(guest);
 }
 
+// Who keeps most goes, alone: the others have done nothing.
 void Guests::keep_within_bytes() {
     const auto most = std::max_element(
         guests_.begin(), guests_.end(),

@@ -29,6 +29,7 @@ std::string text_of(const json::object& object, const char* key) {
 }
 
 // What both sides begin with, once its protocol is ours.
+// The protocol is judged before anything else is read: of another one only these two members are known.
 Result<json::object> members_of(std::string_view line, const char* whose) {
     const Error no_greeting{
         ErrorCode::Invalid,
@@ -144,7 +145,7 @@ Result<Hello> parse_hello(std::string_view line) {
     const auto said = members_of(line, "the");
     if (!said) return said.error();
     const auto as = text_of(*said, "as");
-    auto guest = Guest::Batch;
+    auto guest = Guest::Batch;  // programs of others, which may not know the word
     for (const auto each : {Guest::Person, Guest::Client})
         if (as == word_of(each)) guest = each;
     if (!as.empty() && as != word_of(guest))

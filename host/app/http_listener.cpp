@@ -90,6 +90,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
                                    PATCHBAY_VERSION, *records},
         std::move(key->text), door, (*entrance)->admission(),
         terms.said.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
+    // In front of everything else: a page that may not come is told so before it is asked who it is.
     gateway::CrossOrigin handler(door, (*entrance)->before(*gateway, door));
     http::Server server(host.loop(), std::move(*listener), handler, {}, tls.get(),
                         metrics ? &metrics->observer() : nullptr);
@@ -110,6 +111,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     edits.watch(files_of(host));
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });
+    // Sessions end their streams first, so that the connections have something to end with.
     gateway->close();
     server.stop();
     host.run_until([&] { return server.written(); }, core::Clock::now() + kLastWords);

@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t kHolderBytes = 64u << 10;
 constexpr std::size_t kKeyDigits = 32;
-constexpr int kBacklog = 1'024;
-constexpr std::size_t kFoldersUp = 64;
+constexpr int kBacklog = 1'024;         // commands that come while the host is in one long turn
+constexpr std::size_t kFoldersUp = 64;  // a link that leads round would go on for ever
 
 // The base directory specification asks for one that is the user's alone.
 bool is_private(const std::string& directory) {
@@ -73,6 +73,7 @@ std::string meeting_key(const config::Environment& environment,
                         const std::vector<std::string>& plugin_directories,
                         const std::string& started_in) {
     const auto& folder = environment.working_directory;
+    // Whatever decides which files are read, as it was said: the files may change under a host that runs.
     json::array said{json::value(started_in.empty() ? folder : started_in),
                      environment.home,
                      environment.config_home,
@@ -124,6 +125,7 @@ void Seat::give_up() {
     holder_.ending = true;
     static_cast<void>(write_holder());  // without it whoever waits for us has to look again
     struct stat now {};
+    // One that systemd made stays its own; another number is the socket of somebody who came after us.
     const bool is_ours = !is_handed_over_ &&
                          ::fstatat(folder_.get(), name_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
                          now.st_ino == file_;
@@ -202,6 +204,7 @@ Result<core::Descriptor> MeetingPoint::take_lock(
     auto lock = core::take_turn(folder, folder_, lock_name(), std::chrono::milliseconds(0));
     if (lock || lock.error().code != ErrorCode::Timeout) return lock;
     const auto holder = read_holder(folder);
+    // One that stays is not waited for; one that is ending lets go of its lock soon.
     if (!holder || !holder->ending) return lock;
     if (waits) waits(*holder);
     return core::take_turn(folder, folder_, lock_name(), kEnding);
@@ -222,6 +225,7 @@ Result<void> MeetingPoint::check_silence(const Seat& seat,
                      "`systemctl --user stop " + unit + ".socket` has systemd listen no more"};
 }
 
+// What cleans up temporary folders takes it after weeks, and nobody would find the host any more.
 bool Seat::was_lost() const {
     struct stat info {};
     return !is_handed_over_ &&

@@ -17,6 +17,7 @@ using connection::Status;
 
 namespace {
 
+// Words go both ways by one list each, so that a word that is sent is one that is read.
 constexpr State kStates[] = {
     State::Disabled, State::Idle,         State::Connecting, State::AuthRequired, State::Ready,
     State::Error,    State::Reconnecting, State::Stopped,    State::Failed,       State::Untrusted};

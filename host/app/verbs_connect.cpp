@@ -74,6 +74,7 @@ Result<std::string> file_for(const KnownClient& client, const ConnectOptions& op
     return file;
 }
 
+// One of a letter or two would be struck out of every word that is shown.
 void add_secret(std::string_view text, std::vector<std::string>& out) {
     if (text.size() >= 4) out.emplace_back(text);
 }
@@ -254,6 +255,7 @@ ClientRow row_of(const KnownClient& client, const ConnectOptions& options,
     if (row.file.empty()) return row;
     const ClientEntry entry({&client, row.file, options.name}, {}, self_path());
     const auto present = entry.present();
+    // Of any name: a person may have written it by hand, or by another --name.
     if (present) {
         row.entries = *present;
         row.state = present->empty() ? "not connected" : "connected";
@@ -325,6 +327,7 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     if (options.project && options.file.empty())
         if (auto inside = check_inside(*file, project_folder(environment)); !inside)
             return report(inside.error(), global);
+    // A person's own file may hold tokens of others; one of a project is read by whoever shares it.
     const auto readers = options.project ? ClientFile::Readers::AsUsual : ClientFile::Readers::User;
     const ClientEntry place({client, *file, options.name, readers},
                             default_state_directory(environment), self_path());

@@ -69,6 +69,7 @@ private:
     // What the host says of the one request, without its number.
     void take(std::string_view line) {
         silence_.heard();
+        // By the beginnings of our own lines: what is behind them is the host's, and goes on byte by byte.
         constexpr std::string_view kEvent = "{\"id\":1,\"event\":";
         constexpr std::string_view kDropped = "{\"event\":\"dropped\",\"id\":1,";
         constexpr std::string_view kAnew = "{\"event\":\"anew\",\"id\":1,";

@@ -19,6 +19,7 @@ namespace json = boost::json;
 
 namespace {
 
+// Red: what a person may miss, or did not mean to allow.
 const char* colour_of(const std::string& what) {
     if (what == "widened" || what == "stop" || what == "lost") return "red";
     return what == "restart" ? "yellow" : "";
@@ -49,6 +50,7 @@ int config_move_verb(const GlobalOptions& global, const std::string& op) {
     auto& session = *opened;
     auto line = running_host(session, Guest::Person);
     if (!line) return session.report(line.error());
+    // By the host, which has the files and what it ran by: this process may have other variables.
     const auto moved = DistantHost(session.servers(), std::move(*line)).move(op);
     if (!moved) return session.report_missing(moved.error());
     if (global.json) return print_json(json::serialize(*moved)), kOk;
@@ -89,6 +91,7 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     const std::string where = host.project().empty()
                                   ? "outside of a project"
                                   : "in " + core::printable(host.project(), 1000);
+    // To remember that nothing may be called would have the mended files look as if they widened all.
     const bool broken = !host.config().stop.empty() || !host.config().permissions.closed.empty();
     if (remember && broken) {
         session.report({ErrorCode::Invalid,

@@ -58,6 +58,7 @@ public:
           log_time_(session.host().loop()) {
         session.set_hangup_handler([this] { on_hangup(); });
     }
+    // The session outlives it.
     ~RunningHost() { session_.set_hangup_handler({}); }
     RunningHost(const RunningHost&) = delete;
 
@@ -95,6 +96,7 @@ private:
                 std::find(servers.begin(), servers.end(), server.id) != servers.end())
                 eager.push_back(server.id);
         auto startup = lifetime_.guard([this, eager] { tell_startup(eager); });
+        // Told once in any case: somebody waits for the first one, of a host with no server too.
         if (eager.empty() && !first_) return;
         first_ = false;
         if (eager.empty()) return startup();  // to connect none would mean all
@@ -146,6 +148,7 @@ private:
         tell_service_manager("STOPPING=1");
         seat_.give_up();
         guests_.drain();
+        // What is in flight may end; then it is cancelled; what does not end by that is cut off.
         patience_.start(kDrain, [this] {
             guests_.interrupt("the host ends");
             patience_.start(kLastAnswers, [this] { session_.host().interrupt(); });
@@ -186,6 +189,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
     const auto environment = environment_of(global);
     const auto key = meeting_key(environment, global.plugin_directories);
     const MeetingPoint point(runtime_folder(environment), key);
+    // Forked before there is a loop, a thread or a lock, none of which would survive it.
     std::optional<Detached> detached;
     if (detach) {
         Detached::Started started;

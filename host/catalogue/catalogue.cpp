@@ -17,10 +17,12 @@ void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing
                         Time listed) {
     auto& place = listings_[server];
     const bool same_definition = place && place->definition == listing->definition;
+    // A list that broke off takes nothing back of a whole one, or of one that came further.
     const bool says_more = same_definition && !listing->whole &&
                            (place->whole || place->tools.size() > listing->tools.size());
     if (says_more) return;
     const auto before = std::exchange(standings_[server], {listed});
+    // Nothing new to read; but what an earlier host was told is confirmed now, and shown otherwise.
     if (place && says_the_same(*place, *listing)) {
         if (before.recalled) tell();
         return;
@@ -28,12 +30,14 @@ void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing
     const auto known = std::exchange(place, std::move(listing));
     const auto now = place;  // whoever is told may forget it
     changed();
+    // Of another definition, or of half a list, a difference says nothing about the server.
     if (same_definition && known->whole && now->whole)
         tell(server, drift_of(*known, *now), before, listed);
 }
 
 void Catalogue::recall(const std::string& server, std::shared_ptr<const Listing> listing,
                        Time listed) {
+    // What the server itself has said by now is newer than anything that was kept.
     if (!listings_.try_emplace(server, std::move(listing)).second) return;
     standings_[server] = {listed, true};
     changed();

@@ -49,6 +49,7 @@ public:
 private:
     bool same(std::string_view a, std::string_view b) {
         if (a == b) return true;
+        // A server may change all it lists at once, and as often as it likes: beyond that it differs.
         const auto bytes = a.size() + b.size();
         if (bytes > left_) return false;
         left_ -= bytes;
@@ -150,6 +151,7 @@ std::optional<Drift> drift_of(List list, const Items& before, const Items& now) 
 std::optional<Drift> drift_of(const Listing& before, const Listing& now) {
     Drift drift;
     Comparison comparison;
+    // Both are in order of their names, so one pass finds what only one of them has.
     auto old = before.tools.begin();
     auto fresh = now.tools.begin();
     while (old != before.tools.end() || fresh != now.tools.end()) {

@@ -39,6 +39,7 @@ const Node* setting(const Node& body, std::string_view key) {
 std::optional<Result<std::string>> found_by(const Launch& launch, const Environment& environment) {
     const auto name = expanded(launch, launch.command);
     if (!name || name->empty()) return std::nullopt;
+    // As execvp(3) does: a name with a slash is looked for nowhere else.
     if (name->find('/') != std::string::npos) return from(launch.folder, *name);
     auto set = environment.variable ? environment.variable("PATH") : std::nullopt;
     if (launch.path) {
@@ -116,6 +117,7 @@ std::string fault_of_program(const Launch& launch, const Environment& environmen
 const ProgramSearch::Found& ProgramSearch::look(const Launch& launch) {
     const auto [at, is_new] = found_.try_emplace(
         Key{launch.command, launch.path, launch.cwd, launch.folder, launch.expands});
+    // Many servers have one program (npx): each folder of PATH is looked at once.
     if (is_new) {
         const auto found = found_by(launch, environment_);
         at->second = {program_at(found), fault_at(found, launch)};
@@ -157,6 +159,7 @@ std::string hint_of_cwd(const Server& server) {
         if (!arg.is_string()) continue;
         const std::string path(arg.get_string());
         if (path.empty() || path.front() == '/' || path.front() == '-') continue;
+        // Only what is beside the file, and not where the server starts, was surely meant so.
         if (::access((folder + path).c_str(), F_OK) != 0 || ::access(path.c_str(), F_OK) == 0)
             continue;
         return "; \"" + core::printable(path, 200) + "\" is in " + folder +

@@ -45,6 +45,7 @@ void append(std::optional<std::vector<std::string>>& names,
 }
 
 void take_rule(Server& server, const ServerKey& key, const Node& value) {
+    // A value that makes sense counts as it is; of a faulty one each part that does.
     if (Server whole; key.take(whole, value).empty()) {
         key.take(server, value);
         return;
@@ -59,6 +60,7 @@ void take_rule(Server& server, const ServerKey& key, const Node& value) {
     }
     if (key.name == "disabled_tools") append(server.disabled_tools, readable.disabled_tools);
     if (readable.enabled_tools) server.enabled_tools = std::move(readable.enabled_tools);
+    // The stronger file's level comes first: merge() keeps what is there.
     readable.tools.merge(server.tools);
     server.tools = std::move(readable.tools);
 }

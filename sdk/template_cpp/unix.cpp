@@ -201,21 +201,29 @@ private:
         static_cast<void>(reactor_->post(host_, this, on_end));
     }
 
-    // Every exchange is done, then closed.
+    // What throws does so before `closed` is told, which has to come whatever happens.
     static void on_end(void* self) noexcept {
         auto& channel = *static_cast<UnixChannel*>(self);
-        std::unique_lock<std::mutex> lock(channel.mutex_);
-        channel.reactor_->cancel(channel.host_, channel.watch_);
-        for (const auto& each : channel.queue_)
-            channel.sink_.done(each.exchange, PATCHBAY_E_CLOSED,
-                               each.sent == 0
-                                   ? "the connection closed before the message was sent"
-                                   : "the connection closed while the message was being sent",
-                               each.sent == 0 ? std::uint32_t{PATCHBAY_ERR_NOT_SENT} : 0);
-        channel.queue_.clear();
-        const auto sink = channel.sink_;
-        const auto why = channel.why_;
-        const auto text = channel.text_;
+        try {
+            channel.tell_end();
+        } catch (const std::exception& error) {
+            channel.sink_.closed(PATCHBAY_E_INTERNAL, error.what(), PATCHBAY_ERR_RETRYABLE);
+        }
+    }
+
+    // Every exchange is done, then closed.
+    void tell_end() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        reactor_->cancel(host_, watch_);
+        for (const auto& each : queue_)
+            sink_.done(each.exchange, PATCHBAY_E_CLOSED,
+                       each.sent == 0 ? "the connection closed before the message was sent"
+                                      : "the connection closed while the message was being sent",
+                       each.sent == 0 ? std::uint32_t{PATCHBAY_ERR_NOT_SENT} : 0);
+        queue_.clear();
+        const auto sink = sink_;
+        const auto why = why_;
+        const auto text = text_;
         lock.unlock();
         // From inside these the object may go.
         if (why == PATCHBAY_OK)
