@@ -77,6 +77,7 @@ Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::
       peer_(std::move(peer)),
       limit_(server.loop_, [this] { on_late(); }),
       reader_(server.limits_),
+      body_(reader_, server.limits_, server.reading_),
       ready_(stream_->ready()) {
     const auto watch = server_.loop_.watch(stream_->fd(), core::Loop::kReadable,
                                            [this](unsigned events) { on_events(events); });
@@ -89,7 +90,6 @@ Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::
 Connection::~Connection() {
     lifetime_.end();
     if (watch_) server_.loop_.unwatch(watch_);
-    server_.reading_ -= counted_;
     if (turn_) turn_->lose();
 }
 
@@ -136,7 +136,7 @@ void Connection::readable() {
 }
 
 void Connection::take_requests() {
-    if ((turn_ && !body_wanted_) || ended_ || state_ != State::Open) {
+    if ((turn_ && !body_.is_wanted()) || ended_ || state_ != State::Open) {
         // The end of the connection is not seen meanwhile; neither is it by who sends so much ahead.
         if (reader_.unread() > kAheadBytes)
             wait_for(waiting_for_ & ~unsigned{core::Loop::kReadable});
@@ -148,7 +148,7 @@ void Connection::take_requests() {
         if (step == RequestReader::Step::Refused)
             return refuse(reader_.refusal().status, reader_.refusal().why);
         // Those who are sending much leave room for who has little to say.
-        if (!count_body()) return refuse(503, "too much is being sent at once; try again");
+        if (!body_.count()) return refuse(503, "too much is being sent at once; try again");
         switch (step) {
             case RequestReader::Step::Begun:
                 limit(server_.limits_.head, 408);
@@ -156,7 +156,8 @@ void Connection::take_requests() {
             case RequestReader::Step::Head:
                 return dispatch();
             case RequestReader::Step::Whole:
-                return take_body();
+                limit_.clear();
+                return body_.hand_over();
             case RequestReader::Step::Nothing:
             case RequestReader::Step::Refused:
                 return;
@@ -164,16 +165,10 @@ void Connection::take_requests() {
     }
 }
 
-bool Connection::count_body() {
-    const auto now = reader_.body_bytes();
-    server_.reading_ += now - std::exchange(counted_, now);
-    return server_.reading_ <= server_.limits_.all_body_bytes || now <= server_.limits_.own_bytes;
-}
-
 void Connection::dispatch() {
     limit_.clear();
     auto request = reader_.take_head();
-    body_due_ = true;
+    body_.expect();
     request.peer = peer_;
     asked_ = is_logged() ? in_short(request) : std::string();
     keep_ = keep_ && reader_.keeps_alive() && !server_.stopped_;
@@ -186,10 +181,10 @@ void Connection::dispatch() {
 }
 
 void Connection::read_body(std::function<void(std::string)> then) {
-    if (!body_due_ || ended_ || state_ != State::Open) return;
-    body_wanted_ = std::move(then);
+    if (!body_.is_due() || ended_ || state_ != State::Open) return;
+    body_.want(std::move(then));
     take_requests();
-    if (!body_wanted_) return;
+    if (!body_.is_wanted()) return;
     if (reader_.waits_to_send()) {
         writer_.go_on();
         plan_flush();
@@ -197,27 +192,9 @@ void Connection::read_body(std::function<void(std::string)> then) {
     limit(server_.limits_.body, 408);
 }
 
-void Connection::take_body() {
-    limit_.clear();
-    auto body = reader_.take_body();
-    count_body();
-    body_due_ = false;
-    std::exchange(body_wanted_, nullptr)(std::move(body));
-}
-
-void Connection::forgo_body() {
-    if (!std::exchange(body_due_, false)) return;
-    body_wanted_ = nullptr;
-    keep_ = keep_ && reader_.next() == RequestReader::Step::Whole;
-    reader_.drop();
-    count_body();
-}
-
 void Connection::refuse(unsigned status, std::string_view why) {
-    keep_ = body_due_ = false;
-    body_wanted_ = nullptr;
-    reader_.drop();
-    count_body();
+    keep_ = false;
+    body_.drop();
     if (const auto turn = std::exchange(turn_, nullptr)) turn->lose();
     if (state_ != State::Open || ended_) return;
     writer_.head_only(reader_.head_only());
@@ -242,14 +219,14 @@ void Connection::answer(unsigned status, const Headers& headers, std::string bod
 
 void Connection::send_answer(unsigned status, const Headers& headers, std::string body) {
     if (server_.observer_) server_.observer_->on_http_answer(status);
-    forgo_body();
+    if (!body_.forgo()) keep_ = false;
     writer_.answer(status, headers, keep_, std::move(body));
     ended_ = true;
     plan_flush();
 }
 
 void Connection::begin(const Headers& headers) {
-    forgo_body();
+    if (!body_.forgo()) keep_ = false;
     if (!writer_.chunked()) keep_ = false;
     if (server_.observer_) server_.observer_->on_http_answer(200);
     writer_.begin(headers, keep_);
@@ -297,7 +274,7 @@ void Connection::flush() {
 
 void Connection::written_all() {
     if (!ended_) {  // more will come of it; or this was 100 Continue
-        if (body_wanted_) return limit(server_.limits_.body, 408);
+        if (body_.is_wanted()) return limit(server_.limits_.body, 408);
         return turn_ ? limit_.clear() : void();
     }
     if (turn_) std::exchange(turn_, nullptr)->settle();
@@ -325,7 +302,7 @@ void Connection::close() {
     if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
     stream_.reset();
     writer_.clear();
-    body_wanted_ = nullptr;
+    body_.drop();
     server_.drop(*this);
     if (const auto turn = std::exchange(turn_, nullptr)) turn->lose();
 }

@@ -10,6 +10,7 @@
 #include "core/lifetime.hpp"
 #include "http/answer_writer.hpp"
 #include "http/byte_stream.hpp"
+#include "http/incoming_body.hpp"
 #include "http/request_reader.hpp"
 #include "http/server.hpp"
 
@@ -44,13 +45,8 @@ private:
     void on_events(unsigned events);
     void readable();
     void take_requests();
-    // False: all that are being read have become too many bytes.
-    bool count_body();
     void dispatch();
     void read_body(std::function<void(std::string)> then);
-    void take_body();
-    // Before an answer begins: what has not come by now is not waited for.
-    void forgo_body();
     // An answer of our own, behind which nothing more is read.
     void refuse(unsigned status, std::string_view why);
     // Nothing of what was said is in the log: `why` is in our own words alone.
@@ -81,10 +77,8 @@ private:
     unsigned late_status_ = 0;  // of who is not in time; 0: it is closed without a word
     State state_ = State::Open;
     RequestReader reader_;
-    std::size_t counted_ = 0;     // bytes of the body that is being read, by the server
+    IncomingBody body_;
     std::shared_ptr<Turn> turn_;  // the request that is being answered
-    bool body_due_ = false;       // of it: nobody has taken it yet
-    std::function<void(std::string)> body_wanted_;  // by whom it is read for
     AnswerWriter writer_;
     bool keep_ = true, ended_ = false;  // the answer has, and may not be written yet
     bool flush_planned_ = false;
