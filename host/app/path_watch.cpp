@@ -20,8 +20,9 @@ namespace {
 
 constexpr int kLinks = 40;  // as path_resolution(7) has it
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
-constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE |
-                                IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kDone = IN_CLOSE_WRITE | IN_MOVED_TO;  // with a file
+constexpr std::uint32_t kMask = kDone | IN_MODIFY | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
+                                IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 // Of these the kernel hears no more than what this machine does itself (inotify(7), "Limitations and caveats").
 bool is_on_a_distant_disk(const std::string& folder) {
@@ -155,10 +156,33 @@ std::string PathWatch::state_of_paths() const {
     return state;
 }
 
-bool PathWatch::matters(int number, const std::string& name) const {
+// What has gone, or could not be told, may have been any of them.
+bool PathWatch::matters(const inotify_event& event, const std::string& name) const {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) return true;
     return std::any_of(folders_.begin(), folders_.end(), [&](const auto& each) {
-        return each.second.number == number && each.second.names.contains(name);
+        return each.second.number == event.wd &&
+               ((event.mask & kGone) != 0 || each.second.names.contains(name));
     });
+}
+
+// As after `: > file`, of which the next command writes what is to be in it.
+bool PathWatch::is_empty(int number, const std::string& name) const {
+    for (const auto& [path, folder] : folders_) {
+        if (folder.number != number) continue;
+        struct stat info {};
+        return ::stat((path + "/" + name).c_str(), &info) == 0 && info.st_size == 0;
+    }
+    return false;
+}
+
+void PathWatch::note(int number, const std::string& name, std::uint32_t mask) {
+    // Of a folder it is not known yet what it leads to, though that may be there.
+    if (name.empty() || (mask & IN_ISDIR) != 0)
+        unsure_ = true;
+    else if ((mask & kDone) != 0 && !is_empty(number, name))
+        halves_.erase({number, name});
+    else
+        halves_.emplace(number, name);
 }
 
 void PathWatch::on_events() {
@@ -170,13 +194,23 @@ void PathWatch::on_events() {
         for (const char* at = events; at < events + got;) {
             const auto& event = *reinterpret_cast<const inotify_event*>(at);
             const std::string name(event.len > 0 ? event.name : "");
-            // What has gone, or could not be told, may have been any of them.
-            changed =
-                changed || (event.mask & (kGone | IN_Q_OVERFLOW)) != 0 || matters(event.wd, name);
             at += sizeof(inotify_event) + event.len;
+            if (!matters(event, name)) continue;
+            changed = true;
+            note(event.wd, name, event.mask);
         }
     }
     if (changed) plan_change();
+}
+
+bool PathWatch::somebody_writes() {
+    if (inotify_.get() >= 0) on_events();
+    return !halves_.empty();
+}
+
+void PathWatch::tell_again() {
+    unsure_ = true;
+    plan_change();
 }
 
 void PathWatch::plan_change() {
@@ -184,15 +218,16 @@ void PathWatch::plan_change() {
     if (!first_) first_ = now;
     planned_ = state_of_paths();
     const std::chrono::nanoseconds left = *first_ + kAtMost - now;
-    settle_.start(std::clamp<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(0), kSettle),
-                  [this] { tell_change(); });
+    const std::chrono::nanoseconds wait = halves_.empty() && !unsure_ ? kQuiet : kSettle;
+    settle_.start(std::clamp(left, std::chrono::nanoseconds(0), wait), [this] { tell_change(); });
 }
 
-// Not while somebody writes, of which nothing is heard before they have closed the file: half of it would be read for
-// a change before that.
+// Not while somebody writes on a disk of which nothing is heard: half of it would be read for a change before that.
 void PathWatch::tell_change() {
     if (state_of_paths() != planned_ && loop_.now() < *first_ + kAtMost) return plan_change();
     first_.reset();
+    halves_.clear();
+    unsure_ = false;
     watch(paths_);
     changed_();
 }

@@ -1,14 +1,18 @@
 // Tells when something has changed that may be at one of several paths: written, replaced by a rename as editors do
 // it, made or taken away, by its own name, through a link or in a folder that was not there before.
 //
+// Who writes a file is done with it when they close it or put it in its place by a rename. Of what is told of before that (a
+// file that is emptied, written, made or taken away, as by editors that keep the old one under another name) nobody knows
+// whether it is half of a change: it is told once nothing more has happened for kSettle.
+//
 // What inotify does not tell of, on a disk of another machine or where the system has no watch left, is looked at
 // each kLook instead.
 //
 // Owns:    its inotify descriptor. Borrows the loop.
 // Threads: [loop]. Looks at links and files, which may wait for a disk.
 // Errors:  none; why it looks is in looks_because().
-// Limits:  kFolders are watched, beyond them it looks. `changed` comes kSettle after the last of several changes, or
-//          kAtMost after the first.
+// Limits:  kFolders are watched, beyond them it looks. `changed` comes kQuiet after the last of several changes whose writers
+//          are done, kSettle after the last where one may not be, or kAtMost after the first.
 #pragma once
 
 #include "core/descriptor.hpp"
@@ -17,19 +21,24 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+struct inotify_event;
 
 namespace patchbay::app {
 
 class PathWatch {
 public:
     static constexpr std::size_t kFolders = 256;
-    static constexpr std::chrono::milliseconds kSettle{100}, kAtMost{1'000}, kLook{2'000};
+    static constexpr std::chrono::milliseconds kQuiet{5}, kSettle{100}, kAtMost{1'000},
+        kLook{2'000};
 
     // Whether a folder is on a disk whose changes inotify may not hear of.
     using IsDistant = std::function<bool(const std::string& folder)>;
@@ -40,6 +49,11 @@ public:
 
     // These, absolute ones, from now on; what they lead through is looked at anew.
     void watch(std::vector<std::string> paths);
+    // Whether somebody is in the middle of a change, by what the system knows now: what is read would be half of it. `changed`
+    // comes once they are done.
+    bool somebody_writes();
+    // `changed` comes once more, kSettle from now or from what happens until then: what was found there made no sense.
+    void tell_again();
     // Empty: all is watched.
     const std::string& looks_because() const { return looks_because_; }
 
@@ -52,7 +66,9 @@ private:
     void on_events();
     void look_later();
     std::string state_of_paths() const;
-    bool matters(int number, const std::string& name) const;
+    bool matters(const inotify_event& event, const std::string& name) const;
+    bool is_empty(int number, const std::string& name) const;
+    void note(int number, const std::string& name, std::uint32_t mask);
     void plan_change();
     void tell_change();
 
@@ -65,6 +81,9 @@ private:
     std::map<std::string, Folder> folders_;
     core::Timer settle_, look_;
     std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
+    // Of these, folder and name of what may not be whole.
+    std::set<std::pair<int, std::string>> halves_;
+    bool unsure_ = false;  // whether something comes with these that is not known yet
     // planned_, seen_: as state_of_paths() was, then and when it was looked at last.
     std::string looks_because_, planned_, seen_;
 };

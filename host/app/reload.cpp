@@ -61,7 +61,7 @@ Reload::Reload(Host& host, ServerSwitch& server_switch, config::Environment envi
       digest_(configuration_digest(*begun_, environment_)),
       read_digest_(digest_),
       pause_(host.loop()),
-      watch_(host.loop(), [this] { read_again(); }) {
+      watch_(host.loop(), [this] { read_after_pause(); }) {
     watch_.watch(paths_of(host));
 }
 
@@ -70,15 +70,14 @@ bool Reload::fits(const std::string& digest) {
     if (digest == digest_) return true;
     if (digest == read_digest_ || digest == kept_digest_) return false;  // nothing new
     if (pauses()) return false;
+    is_asked_ = true;
     read_now();
     return digest == digest_;
 }
 
 void Reload::read_again() {
-    if (pause_.running()) return;
-    const auto rest = rested_at_ - core::Clock::now();
-    if (rest <= rest.zero()) return read_now();
-    pause_.start(rest, [this] { read_now(); });
+    is_asked_ = true;
+    read_after_pause();
 }
 
 void Reload::apply(Applied applied) {
@@ -86,21 +85,63 @@ void Reload::apply(Applied applied) {
     read_again();
 }
 
+void Reload::read_after_pause() {
+    if (pause_.running()) return;
+    const auto rest = rested_at_ - core::Clock::now();
+    if (rest <= rest.zero()) return read_now();
+    pause_.start(rest, [this] { read_now(); });
+}
+
+// Until the watch tells that they are done who write; not for ever.
+bool Reload::puts_off() {
+    if (!watch_.somebody_writes()) return false;
+    const auto now = core::Clock::now();
+    if (!put_off_) put_off_ = now;
+    return now - *put_off_ < PathWatch::kAtMost;
+}
+
+// A file that was closed may be written on by the next command of a script: what makes no sense is told when it is the same a
+// little later.
+bool Reload::doubts(const std::string& digest) {
+    if (std::exchange(is_asked_, false)) return false;
+    const auto now = core::Clock::now();
+    if (!doubted_) doubted_ = now;
+    if (std::exchange(doubtful_, digest) == digest || now - *doubted_ >= PathWatch::kAtMost)
+        return false;
+    watch_.tell_again();
+    return true;
+}
+
 // For all who wait, at once: reading holds the loop, and the next one is kept off for as long as that is worth.
 void Reload::read_now() {
     pause_.stop();
-    const auto waiting = std::exchange(waiting_, {});
+    if (puts_off()) return;
     const auto begun = core::Clock::now();
-    const auto done = read(waiting.empty() ? "files" : "apply");
-    const auto ended = core::Clock::now();
-    rested_at_ = ended + std::max<core::Clock::duration>(kPause, kPauses * (ended - begun));
+    const auto read = host_.read_snapshot();
+    // A half of what was begun meanwhile may be in it.
+    if (!puts_off()) take(read);
+    const auto worth =
+        std::max<core::Clock::duration>(kPause, kPart * (core::Clock::now() - begun));
+    rested_at_ = std::max(rested_at_, begun - kAtOnce) + worth;
+}
+
+void Reload::take(const Snapshot& read) {
+    put_off_.reset();
+    auto digest = configuration_digest(*read, environment_);
+    const auto waiting = std::exchange(waiting_, {});
+    const auto done = move_or_keep(read, std::move(digest), waiting.empty() ? "files" : "apply");
     for (const auto& applied : waiting) applied(done);
 }
 
-Result<registry::Plan> Reload::read(std::string_view cause) {
-    const auto read = host_.read_snapshot();
-    auto digest = configuration_digest(*read, environment_);
+Result<registry::Plan> Reload::move_or_keep(const Snapshot& read, std::string digest,
+                                            std::string_view cause) {
     const bool asked = cause == "apply";
+    auto why = digest == read_digest_ ? std::string() : why_not(*read);
+    const bool known = digest == kept_digest_ && !asked;
+    if (!why.empty() && !known && doubts(digest)) return Error{ErrorCode::Invalid, why};
+    is_asked_ = false;
+    doubted_.reset();
+    doubtful_.clear();
     if (digest == read_digest_) {
         if (!kept_.empty()) say_("the configuration is again what the host runs by");
         forget_refusal();
@@ -108,8 +149,8 @@ Result<registry::Plan> Reload::read(std::string_view cause) {
         return registry::Plan();
     }
     // Whoever has gone back means to stay there until something changes.
-    if (digest == kept_digest_ && !asked) return Error{ErrorCode::Invalid, kept_};
-    if (auto why = why_not(*read); !why.empty()) {
+    if (known) return Error{ErrorCode::Invalid, kept_};
+    if (!why.empty()) {
         forbid_what_is_said(*read);
         return keep(std::move(why), std::move(digest), cause);
     }

@@ -7,8 +7,9 @@
 // Threads: [loop]. Reading files is done here: it takes milliseconds, and nothing may be judged meanwhile by
 //          half of it.
 // Errors:  told on stderr, and in kept().
-// Limits:  once within kPause, or within kPauses times what reading took, whoever wants it: of ten parts of the loop's
-//          time two are spent reading at most. kHistory can be gone back to.
+// Limits:  of ten parts of the loop's time two are spent reading at most, whoever wants it, and nobody has it read more often
+//          than each kPause, but for kAtOnce of that in advance. What somebody is in the middle of writing is waited for, and what
+//          makes no sense is looked at once more, for PathWatch::kAtMost. kHistory can be gone back to.
 #pragma once
 
 #include "app/host.hpp"
@@ -29,8 +30,8 @@ namespace patchbay::app {
 
 class Reload {
 public:
-    static constexpr std::chrono::milliseconds kPause{200};
-    static constexpr int kPauses = 4;
+    static constexpr std::chrono::milliseconds kPause{50}, kAtOnce{200};
+    static constexpr int kPart = 5;  // of the time one is spent reading
     using Applied = std::function<void(const Result<registry::Plan>& applied)>;
     static constexpr std::size_t kHistory = 10;
 
@@ -39,7 +40,7 @@ public:
            std::function<void(const std::string& line)> say,
            std::function<void(const std::vector<std::string>& servers)> applied);
 
-    // Once the pause is over, which it is most of the time.
+    // At once, unless it was read often just now.
     void read_again();
     // What the files say then; where that has a fault, Invalid, and what was in force stays.
     void apply(Applied applied);
@@ -61,8 +62,13 @@ private:
     using Snapshot = std::shared_ptr<const registry::Snapshot>;
 
     bool pauses() const { return core::Clock::now() < rested_at_; }
+    bool puts_off();
+    bool doubts(const std::string& digest);
+    void read_after_pause();
     void read_now();
-    Result<registry::Plan> read(std::string_view cause);
+    void take(const Snapshot& read);
+    Result<registry::Plan> move_or_keep(const Snapshot& read, std::string digest,
+                                        std::string_view cause);
     std::string why_not(const registry::Snapshot& read) const;
     Result<registry::Plan> move_to(const Snapshot& read, const std::string& digest,
                                    std::string_view cause);
@@ -89,6 +95,9 @@ private:
     };
     std::vector<Before> before_;  // the last one at the end
     core::Clock::time_point rested_at_{};
+    bool is_asked_ = false;  // by somebody who knows that the files are whole
+    std::optional<core::Clock::time_point> put_off_, doubted_;  // since when
+    std::string doubtful_;                                      // the digest
     std::vector<Applied> waiting_;
     core::Timer pause_;
     PathWatch watch_;

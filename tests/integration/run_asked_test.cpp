@@ -212,7 +212,8 @@ TEST_F(Asked, FromAFolderBelowAHostIsAskedWhoseServersDoNotMind) {
     EXPECT_EQ(minding.out, "hi\n");
     EXPECT_THAT(minding.err, HasSubstr("here a local server without `cwd`"))
         << "y is started in the folder of who starts it";
-    EXPECT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
+    const auto after = home.run({"-v", "call", "mcp__x__echo", "message=hi"});
+    EXPECT_TRUE(asks(after)) << after.err << host.program().err();
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

@@ -2,8 +2,10 @@
 #include "integration/host_guest.hpp"
 #include "support/result_schema.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace patchbay::test {
@@ -113,6 +115,30 @@ TEST_F(Reloaded, ASighupReadsAgainAndEndsNothing) {
     host.program().signal(SIGHUP);
     host.program().signal(SIGHUP);
     EXPECT_EQ(pid("x"), before) << host.program().err();
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// A file that somebody has emptied to write it anew says nothing yet, whoever wants it read.
+TEST_F(Reloaded, HalfAFileIsNotApplied) {
+    RunningHost host(home);
+    const auto good = read_file(file());
+    const int before = pid("x");
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    for (int round = 0; round < 20; ++round) {
+        const auto begun = std::chrono::steady_clock::now();
+        std::ofstream half(file());
+        host.program().signal(SIGHUP);
+        const auto status = guest.ask({{"op", "status"}});
+        const auto again = guest.ask({{"op", "status"}});
+        half << good;
+        half.close();
+        // Beyond that it is believed: nobody was heard to write on.
+        if (std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(50)) continue;
+        EXPECT_THAT(json::serialize(again), HasSubstr("\"id\":\"x\"")) << host.program().err();
+    }
+    EXPECT_THAT(host.program().err(), Not(HasSubstr("stop x")));
+    EXPECT_EQ(pid("x"), before);
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

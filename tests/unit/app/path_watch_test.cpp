@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -77,22 +78,96 @@ TEST_F(PathWatchTest, HearsOfNothingElseInTheFolder) {
     EXPECT_EQ(changed, 1) << "several changes are told as one";
 }
 
-TEST(PathWatch, TellsOfNoChangeWhileSomebodyWrites) {
+class WatchedFiles : public ::testing::Test {
+protected:
+    static constexpr std::chrono::milliseconds kMoment{1};
+
+    WatchedFiles() {
+        for (const auto& path : {config, other}) write(path, "before");
+        watch.watch({config, other});
+    }
     const test::ScratchFolder folder;
+    const std::string config = folder / "config.toml", other = folder / "other.toml";
     test::TurnedLoop loop;
     int changed = 0;
-    PathWatch watch(loop, [&] { ++changed; });
-    for (const char* name : {"config.toml", "other.toml"}) write(folder / name, "before");
-    watch.watch({folder / "config.toml", folder / "other.toml"});
-    write(folder / "other.toml", "x = 1");
-    loop.pass(PathWatch::kSettle / 2);
-    std::ofstream half(folder / "config.toml");
+    PathWatch watch{loop, [this] { ++changed; }};
+};
+
+TEST_F(WatchedFiles, AreToldOfAsSoonAsTheirWriterIsDone) {
+    write(config, "x = 1");
+    EXPECT_FALSE(watch.somebody_writes());
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 1);
+    write(config + ".new", "x = 2");
+    fs::rename(config + ".new", config);
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 2);
+    for (const auto& path : {config, other}) {
+        write(path, "of one save");
+        loop.pass(PathWatch::kQuiet / 2);
+    }
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 3) << "two files are one change";
+}
+
+TEST_F(WatchedFiles, AreNotToldOfWhileSomebodyWrites) {
+    std::ofstream half(config);
     half << "half of" << std::flush;
-    loop.pass(PathWatch::kSettle / 2 + std::chrono::milliseconds(1));
+    EXPECT_TRUE(watch.somebody_writes());
+    write(other, "x = 1");
+    loop.pass(PathWatch::kSettle - kMoment);
     EXPECT_EQ(changed, 0);
     half << "it" << std::flush;
+    loop.pass(PathWatch::kSettle - kMoment);
+    EXPECT_EQ(changed, 0);
     half.close();
-    loop.pass(PathWatch::kSettle + std::chrono::milliseconds(1));
+    EXPECT_FALSE(watch.somebody_writes());
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 1);
+}
+
+// As by an editor that keeps the file under another name, a checkout, and a script of several commands.
+TEST_F(WatchedFiles, AreNotToldOfWhileTheyAreGoneForAMoment) {
+    fs::rename(config, config + "~");
+    loop.pass(PathWatch::kSettle / 2);
+    EXPECT_TRUE(watch.somebody_writes());
+    write(config, "x = 1");
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 1);
+    fs::remove(config);
+    loop.pass(PathWatch::kSettle / 2);
+    EXPECT_EQ(changed, 1);
+    write(config, "");
+    loop.pass(PathWatch::kSettle / 2);
+    EXPECT_EQ(changed, 1) << "an empty one is written to next";
+    write(config, "x = 2");
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 2);
+    fs::remove(config);
+    loop.pass(PathWatch::kSettle + kMoment);
+    EXPECT_EQ(changed, 3) << "gone it is in the end";
+    EXPECT_FALSE(watch.somebody_writes());
+}
+
+TEST_F(WatchedFiles, AreToldOfAtLastThoughSomebodyKeepsWriting) {
+    std::ofstream half(config);
+    for (auto passed = PathWatch::kSettle.zero(); passed < PathWatch::kAtMost;
+         passed += PathWatch::kSettle / 2) {
+        EXPECT_EQ(changed, 0);
+        half << "more" << std::flush;
+        loop.pass(PathWatch::kSettle / 2);
+    }
+    loop.pass(kMoment);
+    EXPECT_EQ(changed, 1);
+}
+
+TEST_F(WatchedFiles, AreToldOfOnceMoreWhenThatIsAskedFor) {
+    watch.tell_again();
+    loop.pass(PathWatch::kSettle - kMoment);
+    EXPECT_EQ(changed, 0);
+    loop.pass(2 * kMoment);
+    EXPECT_EQ(changed, 1);
+    loop.pass(PathWatch::kAtMost);
     EXPECT_EQ(changed, 1);
 }
 
