@@ -24,6 +24,7 @@ ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
       requests_(requests),
       owner_(owner),
       notes_(name),
+      pace_(terms.relist_first, terms.relist_most),
       relist_(loop) {}
 
 void ToolList::begin_session(Offered offered, std::string instructions,
@@ -89,7 +90,7 @@ void ToolList::read_again(Waiter waiter) {
 void ToolList::start() {
     relist_.stop();
     another_ = changed_ = false;
-    begun_ = loop_.now();
+    pace_.begun(loop_.now());
     notes_.clear();
     const auto marks =
         owner_.mirrors_arguments() ? ToolListing::Marks::AreHeaders : ToolListing::Marks::Ignored;
@@ -124,7 +125,7 @@ void ToolList::on_listing_unanswered(const Error& error) {
 void ToolList::on_listing_read(const Result<void>& outcome) {
     // It goes when we return: it is that which tells us.
     const auto listing = std::exchange(listing_, nullptr);
-    reading_ = loop_.now() - begun_;
+    pace_.read(loop_.now());
     const bool another = another_, has_changed = changed_;
     auto found = listing->take();
     age_.read(loop_.now(), fresh_until(outcome, found),
@@ -159,19 +160,9 @@ void ToolList::changed() {
     age_.make_stale();
     if (listing_) changed_ = true;
     if (listing_ || session_ == Session::None || !terms_.long_lived || relist_.running()) return;
-    relist_.start(next_pause(), [this] {
+    relist_.start(pace_.next(age_.since_read(loop_.now())), [this] {
         if (!listing_) start();
     });
-}
-
-// A server may say that its list changed as often as it likes: that is read at once, and then once a second, so that the
-// last word of many is heard of soon. Where reading takes long there are pauses of four times that.
-std::chrono::milliseconds ToolList::next_pause() {
-    constexpr int kRest = 4;
-    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(reading_ * kRest);
-    const auto pause = std::clamp(rest, terms_.relist_first, terms_.relist_most);
-    if (age_.since_read(loop_.now()) >= pause) relisted_ = false;
-    return std::exchange(relisted_, true) ? pause : std::chrono::milliseconds(0);
 }
 
 }  // namespace patchbay::connection

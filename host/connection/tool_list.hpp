@@ -9,15 +9,15 @@
 // Threads: [loop].
 // Errors:  a list that breaks off is kept as far as it came when it is a session's first; a later one
 //          leaves the list before it as it was. error() says why.
-// Limits:  those of ToolListing; one whose session ends meanwhile has not come. A server that says again
-//          and again that its list changed is asked once each Terms::relist_first, or for a fifth of the time where its
-//          list takes long, and once each Terms::relist_most however long that is.
+// Limits:  those of ToolListing, and of RelistPace where a server says again and again that its list
+//          changed. One whose session ends meanwhile has not come.
 // Source:  MCP server/tools, "List Changed Notification".
 #pragma once
 
 #include "catalogue/catalogue.hpp"
 #include "connection/context.hpp"
 #include "connection/own_requests.hpp"
+#include "connection/relist_pace.hpp"
 #include "connection/server_name.hpp"
 #include "connection/tool_age.hpp"
 #include "connection/tool_listing.hpp"
@@ -97,7 +97,6 @@ private:
     std::optional<core::Clock::time_point> fresh_until(const Result<void>& outcome,
                                                        const ToolListing::Found& found) const;
     void publish(ToolListing::Found found, bool whole);
-    std::chrono::milliseconds next_pause();
 
     core::Loop& loop_;
     const Terms& terms_;
@@ -111,11 +110,9 @@ private:
     std::optional<Error> error_;  // of the last list
     ToolAge age_;                 // its
     std::unique_ptr<ToolListing> listing_;
-    bool another_ = false;             // somebody needs a list that begins after that one
-    bool changed_ = false;             // the server said so while it is read
-    bool relisted_ = false;            // because the server said so, and not long ago
-    core::Clock::time_point begun_{};  // of the last list
-    core::Clock::duration reading_{};  // for how long that took
+    bool another_ = false;  // somebody needs a list that begins after that one
+    bool changed_ = false;  // the server said so while it is read
+    RelistPace pace_;
     enum class Session { None, New, Listed } session_ = Session::None;
     std::string instructions_;      // of that session
     std::set<std::string> others_;  // likewise

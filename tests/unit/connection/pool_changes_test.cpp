@@ -1,5 +1,12 @@
 // What a new definition, mode or end of the pool does to the connections that are in use.
+#include "config/keys.hpp"
+#include "support/config_of.hpp"
 #include "unit/connection/pool_fixture.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace patchbay::connection {
 namespace {
@@ -33,6 +40,82 @@ TEST_F(Pool, ANewDefinitionReachesEveryConnectionThatIsInUse) {
     pool().apply({});
     EXPECT_TRUE(wait([&] { return closed == 4; }));
     EXPECT_FALSE(pool().lease("s", first));
+}
+
+// Each key of a server's entry, and an entry in which it says something else than in one without it.
+struct KeyRow {
+    const char* key;
+    const char* base;
+    const char* line;
+};
+const char* const kProgram = "command = \"run\"\n";
+const char* const kUrl = "url = \"https://example.com\"\n";
+const KeyRow kKeyRows[] = {
+    {"transport", "command = \"run\"\nport = 1\n", "transport = \"tcp\""},
+    {"enabled", kProgram, "enabled = false"},
+    {"config", kProgram, "config = { args = [\"-v\"] }"},
+    {"expand", kProgram, "expand = false"},
+    {"auth", kUrl, "auth = \"none\""},
+    {"bearer_token_env_var", kUrl, "bearer_token_env_var = \"T\""},
+    {"oauth", kUrl, "oauth = { client_id = \"me\" }"},
+    {"startup_timeout_sec", kProgram, "startup_timeout_sec = 5"},
+    {"startup_timeout_ms", kProgram, "startup_timeout_ms = 5"},
+    {"request_timeout_sec", kProgram, "request_timeout_sec = 5"},
+    {"request_timeout_ms", kProgram, "request_timeout_ms = 5"},
+    {"tool_timeout_sec", kProgram, "tool_timeout_sec = 5"},
+    {"tool_timeout_ms", kProgram, "tool_timeout_ms = 5"},
+    {"enabled_tools", kProgram, "enabled_tools = [\"x\"]"},
+    {"disabled_tools", kProgram, "disabled_tools = [\"x\"]"},
+    {"tools", kProgram, "tools = { x = \"deny\" }"},
+    {"trust", kProgram, "trust = \"untrusted\""},
+    {"mode", kProgram, "mode = \"shared\""},
+    {"lazy", kProgram, "lazy = true"},
+    {"idle_timeout_sec", kProgram, "idle_timeout_sec = 5"},
+    {"warm", kProgram, "warm = 1"},
+    {"protocol", kProgram, "protocol = \"2025-11-25\""},
+    {"fallback", kUrl, "fallback = [\"sse\"]"},
+    {"forward_headers", kUrl, "forward_headers = [\"x-a\"]"},
+    {"required", kProgram, "required = true"},
+    {"restart", kProgram, "restart = \"never\""},
+};
+
+class ChangeOf : public Pool, public ::testing::WithParamInterface<KeyRow> {
+protected:
+    // Over the fake processes, whatever the entry says to connect by.
+    std::vector<registry::ServerSpec> specs(const std::string& line) {
+        auto config = test::config_of(std::string("[servers.s]\n") + GetParam().base + line);
+        EXPECT_EQ(config.servers.size(), 1u) << line;
+        if (std::string_view(GetParam().key) != "transport")
+            for (auto& server : config.servers) server.transport = "stdio";
+        for (auto& server : config.servers) server.local = true;
+        return registry::specs_of(config);
+    }
+};
+
+TEST_P(ChangeOf, AKeyEndsTheConnectionIfItReachesTheTransportAndElseLeavesItAlone) {
+    spec = specs("").at(0);
+    auto* const before = connect(first);
+    pool().apply(specs(GetParam().line));
+    const auto effect = config::find_server_key(GetParam().key)->effect;
+    if (effect == config::Effect::Restart || effect == config::Effect::Switch) {
+        EXPECT_TRUE(wait([&] { return closed == 1; }));
+        return;
+    }
+    pass(5ms);
+    EXPECT_EQ(closed, 0u);
+    const auto now = pool().lease("s", first);
+    ASSERT_TRUE(now) << now.error().message;
+    EXPECT_EQ(&now->get(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, ChangeOf, ::testing::ValuesIn(kKeyRows),
+                         [](const auto& test) { return std::string(test.param.key); });
+
+TEST(ChangeOfAKey, IsTriedOfEachThatThereIs) {
+    std::set<std::string_view> keys, tried;
+    for (const auto& key : config::server_keys()) keys.insert(key.name);
+    for (const auto& row : kKeyRows) tried.insert(row.key);
+    EXPECT_EQ(tried, keys);
 }
 
 TEST_F(Pool, ARestartEndsWhatHangsAndReachesWhoeverSharedTheConnection) {

@@ -16,8 +16,9 @@ using Step = RequestReader::Step;
 struct Request {
     Request(const Limits& limits, std::size_t& of_all, std::size_t length, std::size_t sent)
         : reader(limits), body(reader, limits, of_all) {
-        const auto text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(length) +
-                          "\r\n\r\n" + std::string(sent, 'x');
+        const auto text =
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
+            std::string(sent, 'x');
         reader.append(text.data(), text.size());
         EXPECT_EQ(reader.next(), Step::Begun);
         EXPECT_EQ(reader.next(), Step::Head);
@@ -59,7 +60,8 @@ TEST(IncomingBody, OfManyBytesIsTooMuchBesideOthersAndASmallOneIsNot) {
     limits.all_body_bytes = 150;
     limits.own_bytes = 50;
     std::size_t of_all = 0;
-    Request first(limits, of_all, 200, 0), large(limits, of_all, 200, 0), small(limits, of_all, 50, 0);
+    Request first(limits, of_all, 200, 0), large(limits, of_all, 200, 0),
+        small(limits, of_all, 50, 0);
     first.more(120);
     EXPECT_TRUE(first.body.count());
     large.more(51);
