@@ -243,7 +243,11 @@ private:
         if (member.comma == end)
             ++end;
         else if (member.comma != npos)
-            change.push_back({member.comma, 1, {}});  // behind a comment, which stays
+            change.push_back({member.comma, 1, {}});  // on a line below
+        // What is said of it on its line goes with it.
+        if (const auto behind = skip_blanks(text_, end);
+            first_in_line(text_, begin) && text_.substr(behind, 2) == "//")
+            end = line_end(text_, behind);
         const bool own_line = first_in_line(text_, begin) && last_in_line(text_, end) &&
                               line_after(text_, end) < text_.size();
         if (own_line) {

@@ -351,10 +351,12 @@ private:
         }
     }
 
-    // Whole lines, with a blank one above that nothing needs any more.
+    // Whole lines, what is said of them behind a # too, with a blank one above that nothing needs any more.
     void take_out(const Run& run, Change& change) const {
         auto begin = all_[run.first].begin, end = all_[run.last].end;
-        if (first_in_line(text_, begin) && last_in_line(text_, end)) {
+        const auto behind = skip_blanks(text_, end);
+        const bool commented = behind < text_.size() && text_[behind] == '#';
+        if (first_in_line(text_, begin) && (commented || last_in_line(text_, end))) {
             begin = line_begin(text_, begin);
             end = line_after(text_, end);
             const bool blank_below = end >= text_.size() || last_in_line(text_, end);

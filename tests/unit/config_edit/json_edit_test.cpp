@@ -74,8 +74,11 @@ TEST(JsonEdit, ReplacesAValueAndNothingBesideIt) {
 TEST(JsonEdit, TakesAMemberOutWithTheCommaThatItNeeded) {
     const std::string text = "{\n  \"a\": 1,\n  \"b\": 2, // two\n  \"c\": 3 // three\n}\n";
     EXPECT_EQ(without(text, {"a"}), "{\n  \"b\": 2, // two\n  \"c\": 3 // three\n}\n");
-    EXPECT_EQ(without(text, {"b"}), "{\n  \"a\": 1,\n  // two\n  \"c\": 3 // three\n}\n");
-    EXPECT_EQ(without(text, {"c"}), "{\n  \"a\": 1,\n  \"b\": 2 // two\n   // three\n}\n");
+    EXPECT_EQ(without(text, {"b"}), "{\n  \"a\": 1,\n  \"c\": 3 // three\n}\n")
+        << "what is said of it too";
+    EXPECT_EQ(without(text, {"c"}), "{\n  \"a\": 1,\n  \"b\": 2 // two\n}\n");
+    EXPECT_EQ(without("{\n  \"a\": 1 // one\n  , \"b\": 2\n}\n", {"a"}), "{\n   \"b\": 2\n}\n");
+    EXPECT_EQ(without("{\n  \"a\": 1, \"b\": 2 // both\n}\n", {"b"}), "{\n  \"a\": 1 // both\n}\n");
     EXPECT_EQ(without(R"({"a": 1, "b": 2})", {"a"}), R"({"b": 2})");
     EXPECT_EQ(without(R"({"a": 1, "b": 2})", {"b"}), R"({"a": 1})");
     EXPECT_EQ(without(R"({"a": 1})", {"a"}), "{}");

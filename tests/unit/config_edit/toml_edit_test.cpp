@@ -67,6 +67,19 @@ TEST(TomlEdit, TakesATableOutWithTheBlankLineAboveIt) {
               "[mcp_servers]\nb.command = \"y\"\n");
 }
 
+TEST(TomlEdit, TakesOutWhatIsSaidOfItsLastLine) {
+    EXPECT_EQ(
+        without_entry("[a]\nx = 1 # a\n\n[mcp_servers.patchbay]\ncommand = \"p\" # its program\n"
+                      "\n# of b\n[b]\n"),
+        "[a]\nx = 1 # a\n\n# of b\n[b]\n");
+    EXPECT_EQ(
+        without_entry("[mcp_servers]\npatchbay = { command = \"p\" } # ours\nother = {} # not\n"),
+        "[mcp_servers]\nother = {} # not\n");
+    EXPECT_EQ(without_entry("[mcp_servers.patchbay]\ncommand = \"p\"\n"
+                            "[mcp_servers.patchbay.env]\nA = \"1\"\t# last"),
+              "");
+}
+
 TEST(TomlEdit, SetsSingleKeys) {
     EXPECT_EQ(outcome(set("# top\n[a]\nb = 1\n", Format::Toml, {"model"}, "x")),
               "model = \"x\"\n\n# top\n[a]\nb = 1\n");
