@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -167,7 +168,12 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
                                     const config::Environment& environment,
                                     const std::string& state_directory) {
     if (!file.empty()) {
-        auto named = open(absolute(file, environment), state_directory);
+        const auto path = absolute(file, environment);
+        std::error_code ignored;
+        if (const auto folder = fs::path(path).parent_path(); !fs::is_directory(folder, ignored))
+            return Error{ErrorCode::NotFound,
+                         path + ": there is no folder " + folder.string() + "; make it first"};
+        auto named = open(path, state_directory);
         if (named) named->find_table(id);
         return named;
     }
@@ -208,6 +214,13 @@ bool ScopeFile::of_other_programs() const {
     return key_.size() > 2 || key_.front() == "mcpServers";
 }
 
+bool ScopeFile::has_list() const {
+    return std::any_of(tables().begin(), tables().end(), [this](const auto& table) {
+        const auto* value = edit::find(root_, table);
+        return value && value->is_array();
+    });
+}
+
 Result<std::string> ScopeFile::with(const json::object& entry) const {
     return placed(edit::set(file_.text(), format_, key_, entry));
 }
@@ -220,16 +233,32 @@ Result<std::string> ScopeFile::without() const {
     return placed(edit::remove(file_.text(), format_, key_));
 }
 
-Result<ScopeChange> ScopeFile::write(std::string after, json::object note) const {
+Result<ScopeChange> ScopeFile::write(std::string after, json::object note,
+                                     const ScopeChange* earlier) const {
     ScopeChange done{path_, file_.text(), std::move(after), !file_.there(), false, {}, note};
     if (done.before == done.after) return done;
+    ClientChange change{done.before, done.made, {}, core::sha256_hex(done.after), std::move(note)};
+    std::optional<ClientChange> last;
+    if (earlier && earlier->after == done.before) {  // nobody has written it in between
+        auto read = record_.read();
+        if (!read) return read.error();
+        last = std::move(*read);
+    }
+    if (last) {
+        change.before = last->before;
+        change.made = last->made;
+        change.folders = last->folders;
+    }
     // Ahead of the file: whoever ends us in between leaves a record of a text that is still there, which undo()
     // sees by the digest.
-    ClientChange change{done.before, done.made, {}, core::sha256_hex(done.after), std::move(note)};
     if (auto kept = record_.write(change); !kept) return kept.error();
     if (auto written = file_.replace(done.after, readers_, change.folders); !written) {
-        remove_folders(change.folders);
-        record_.forget();
+        if (last) {
+            static_cast<void>(record_.write(*last));
+        } else {
+            remove_folders(change.folders);
+            record_.forget();
+        }
         return written.error();
     }
     done.backup = record_.backup();
@@ -257,7 +286,8 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
     if (!change) return change.error();
     if (!*change)
         return Error{ErrorCode::NotFound,
-                     path + ": patchbay has not changed it, or that was taken back"};
+                     path + (now->there() ? ": patchbay has not changed it, or that was taken back"
+                                          : ": there is no such file")};
     const auto& last = **change;
     if (!now->there() || last.after != core::sha256_hex(now->text()))
         return Error{ErrorCode::Invalid, path +

@@ -49,12 +49,17 @@ public:
     // Whether the table is one that other programs write: `mcpServers`, where `type` is the word.
     bool of_other_programs() const;
 
+    // Whether it has servers in a list, where none has a key.
+    bool has_list() const;
+
     Result<std::string> with(const boost::json::object& entry) const;
     // With one member of the entry, which is made when there is none.
     Result<std::string> with(const std::string& member, const boost::json::value& value) const;
     Result<std::string> without() const;
 
-    Result<ScopeChange> write(std::string after, boost::json::object note = {}) const;
+    // `earlier`: the change by the same command that this one continues: undo() takes both back.
+    Result<ScopeChange> write(std::string after, boost::json::object note = {},
+                              const ScopeChange* earlier = nullptr) const;
 
     // The text before the last change of `file`; empty: of the file of a scope here that was changed last.
     // Invalid: somebody has written it since; the message names where that text is.

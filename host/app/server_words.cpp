@@ -59,6 +59,12 @@ Result<void> check(const ServerWords& words) {
         return invalid(
             "nothing says how to reach it: --url URL, or the program behind --: patchbay mcp add "
             "files -- npx -y @modelcontextprotocol/server-filesystem /data");
+    if (program && !words.headers.empty())
+        return invalid("--header is for a URL, and a program is given; say --env");
+    if (!words.url.empty() && !(words.env.empty() && words.cwd.empty()))
+        return invalid(std::string(words.env.empty() ? "--cwd" : "--env") +
+                       " is for a program, and a URL is given" +
+                       (words.env.empty() ? "" : "; say --header"));
     if (!program && !words.args.empty())
         return invalid("--arg is for a program, and none is given; say --command");
     return {};
@@ -88,6 +94,16 @@ Result<json::object> entry_of(const ServerWords& words, const char* type_key) {
     if (auto oauth = oauth_of(words.oauth); !oauth.empty()) entry["oauth"] = std::move(oauth);
     if (words.enabled) entry["enabled"] = *words.enabled;
     if (words.request_timeout_ms) entry["request_timeout_ms"] = *words.request_timeout_ms;
+    const auto keys = pairs("--key", words.keys, "=");
+    if (!keys) return keys.error();
+    for (const auto& member : *keys) {
+        if (entry.contains(member.key()))
+            return invalid("--key " + core::printable(member.key(), 80) +
+                           " is said by another option already");
+        const std::string_view word = *core::text_of(member.value());
+        auto value = core::parse_json(word);
+        entry[member.key()] = !value || value->is_null() ? json::value(word) : std::move(*value);
+    }
     return entry;
 }
 

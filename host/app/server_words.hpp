@@ -19,6 +19,7 @@ struct ServerWords {
     std::vector<std::string> program;       // behind `--`: the command and its arguments
     std::vector<std::string> args;          // --arg
     std::vector<std::string> headers, env;  // K=V
+    std::vector<std::string> keys;          // --key K=V, V in JSON or as it stands
     std::optional<bool> enabled;
     std::optional<std::int64_t> request_timeout_ms;
     struct Oauth {

@@ -47,7 +47,8 @@ class Choice;
 // Each declares its verbs, with their options and examples, below `app`, and has the choice of them
 // noted. In the order of the help.
 void add_mcp_verbs(CLI::App& app, Choice& choice);
-void add_edit_verbs(CLI::App& mcp, Choice& choice);  // add, add-json, get, remove
+void add_edit_verbs(CLI::App& mcp, Choice& choice);  // add, add-json, remove
+void add_get_verb(CLI::App& mcp, Choice& choice);
 void add_undo_verb(CLI::App& config, Choice& choice);
 // `mcp list` with --scope: what its files say, whether it counts or not.
 int list_of_scope(const GlobalOptions& global, const std::string& scope);

@@ -1,10 +1,11 @@
 // Verbs that change one server in the file of one scope, and nothing else.
+#include "app/definitions.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
 #include "app/server_words.hpp"
 #include "app/session.hpp"
+#include "app/typed_entry.hpp"
 #include "app/verb.hpp"
-#include "config/approval.hpp"
 #include "config/ids.hpp"
 #include "config/keys.hpp"
 #include "config/show.hpp"
@@ -18,6 +19,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -44,33 +46,28 @@ Result<void> check_id(const std::string& id) {
                    "\" is no id: expected 1 to 64 letters, digits, - and _, without __");
 }
 
-// ---- where it is said
-
-struct Definition {
-    config::Place place;
-    bool connects;  // or only adjusts
-};
-
-// Of all files, the weakest first.
-std::vector<Definition> definitions_of(const std::string& id,
-                                       const config::Environment& environment) {
-    auto sources = config::discover(environment, {});
-    config::settle_ids(sources.fragments);
-    std::vector<Definition> found;
-    for (const auto& fragment : sources.fragments)
-        for (const auto& entry : fragment.servers)
-            if (entry.id == id)
-                found.push_back(
-                    {fragment.source.place(entry.mark), config::defines_connection(entry.body)});
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.place.scope < b.place.scope; });
-    return found;
+// A list of servers has no keys to change one by.
+Result<void> check_list(const ScopeFile& file, const std::string& id,
+                        const std::vector<Definition>& definitions) {
+    if (file.entry() || !file.has_list()) return {};
+    for (const auto& each : definitions)
+        if (each.place.file == file.path())
+            return invalid(config::to_string(each.place) + ": \"" + id +
+                           "\" stands in a list, where no verb changes it; edit it there, or write "
+                           "the list as tables by id");
+    return {};
 }
 
-const config::Server* find(const config::Config& config, const std::string& id) {
-    const auto found = std::find_if(config.servers.begin(), config.servers.end(),
-                                    [&](const auto& server) { return server.id == id; });
-    return found == config.servers.end() ? nullptr : &*found;
+Error not_there(const ScopeFile& file, const std::string& id, const Host& host,
+                const std::vector<Definition>& definitions) {
+    if (auto listed = check_list(file, id, definitions); !listed) return listed.error();
+    auto why = file.path() + " does not define \"" + core::printable(id, 80) + "\"";
+    for (const auto& other : definitions) why += "; " + config::to_string(other.place) + " does";
+    if (!definitions.empty()) return {ErrorCode::NotFound, why};
+    std::vector<std::string> known;
+    for (const auto& server : host.config().servers) known.push_back(server.id);
+    return {ErrorCode::NotFound, why + ", nor does another file" + core::did_you_mean(id, known) +
+                                     "; patchbay mcp list shows which there are"};
 }
 
 // ---- a change, judged and written
@@ -96,93 +93,9 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
     return {};
 }
 
-// What a person types here is theirs, also in a file of the checkout. What is approved is looked at itself, whoever has
-// written the file meanwhile and whatever else in it means the same server: it has to be what was typed, or what was
-// approved before it was turned on or off.
-using IsTyped = std::function<bool(const config::Proposal& proposal)>;
-
-// An entry by that key as the reader of that file has it; null: it has none.
-json::value restated(const ScopeFile& file, const json::value& entry,
-                     const config::Proposal& proposal) {
-    const auto text = config::edit::set({}, config::Format::Json, file.key(), entry);
-    if (!text) return nullptr;
-    const auto fragment = config::read_fragment(
-        *text, config::Format::Json, {proposal.place.scope, 0, file.path(), proposal.directory});
-    return fragment.servers.size() == 1 ? config::to_json(fragment.servers.front().body)
-                                        : json::value();
-}
-
-IsTyped is_whole(const ScopeFile& file, const json::object& entry) {
-    return [&file, entry](const config::Proposal& proposal) {
-        const auto& definition = proposal.definition;
-        const auto* server = definition.if_contains("server");
-        return server && server->is_object() && *server == restated(file, entry, proposal) &&
-               !definition.contains("adjusted_by") && !definition.contains("refused");
-    };
-}
-
-// `before`: null: there was no entry.
-IsTyped is_switched(const ScopeFile& file, const json::value& before, const json::value& after,
-                    const std::string& approved) {
-    return [&file, before, after, approved](const config::Proposal& proposal) {
-        if (approved.empty()) return false;
-        const auto is_now = restated(file, after, proposal);
-        const auto was = before.is_null() ? json::value() : restated(file, before, proposal);
-        const auto& definition = proposal.definition;
-        const auto is_approved = [&](json::object earlier) {
-            return config::digest_of(earlier) == approved;
-        };
-        if (const auto* server = definition.if_contains("server"); server && *server == is_now) {
-            auto earlier = definition;
-            earlier["server"] = was;
-            if (is_approved(std::move(earlier))) return true;
-        }
-        const auto* adjusting = definition.if_contains("adjusted_by");
-        const auto* list = adjusting ? adjusting->if_array() : nullptr;
-        for (std::size_t i = 0; list && i < list->size(); ++i) {
-            if ((*list)[i] != is_now) continue;
-            auto others = *list;
-            if (was.is_null())
-                others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-            else
-                others[i] = was;
-            auto earlier = definition;
-            if (others.empty())
-                earlier.erase("adjusted_by");
-            else
-                earlier["adjusted_by"] = std::move(others);
-            if (is_approved(std::move(earlier))) return true;
-        }
-        return false;
-    };
-}
-
-Result<void> approve(Host& host, const std::string& id, const IsTyped& typed) {
-    std::vector<config::Proposal> own;
-    for (const auto& proposal : host.config().untrusted)
-        if (proposal.id == id && typed && typed(proposal)) own.push_back(proposal);
-    return own.empty() ? Result<void>() : host.trust().approve(own);
-}
-
-// So that a change which is taken back gives back the approval of what was there.
-json::object approval_of(Host& host, const std::string& id) {
-    if (!service::is_approved(id, host.config())) return {};
-    return {{"id", id}, {"digest", host.trust().digest_of(host.project(), id)}};
-}
-
-Result<void> approve_again(const GlobalOptions& global, const json::object& note) {
-    const auto id = core::text_in(&note, "id"), digest = core::text_in(&note, "digest");
-    if (!id || !digest) return {};
-    Host host(host_options(global));
-    // Whoever has revoked it meanwhile means that.
-    if (host.trust().digest_of(host.project(), std::string(*id)).empty()) return {};
-    return approve(host, std::string(*id),
-                   [&](const config::Proposal& proposal) { return proposal.digest == *digest; });
-}
-
 // Which definition counts by now; of none why that is.
 json::object effective_json(const config::Config& config, const std::string& id) {
-    const auto* server = find(config, id);
+    const auto* server = server_of(config, id);
     if (!server) return {};
     return {{"scope", config::name_of(server->place.scope)},
             {"file", server->place.file},
@@ -190,19 +103,31 @@ json::object effective_json(const config::Config& config, const std::string& id)
             {"enabled", server->enabled}};
 }
 
+// Why what was written counts for nothing.
+std::string why_not(const config::Config& config, const std::string& id, const std::string& file,
+                    const config::Environment& environment) {
+    const auto waits =
+        std::any_of(config.untrusted.begin(), config.untrusted.end(),
+                    [&](const config::Proposal& proposal) { return proposal.id == id; });
+    if (waits) return "it waits for your approval: patchbay trust " + id;
+    const auto loaded = config::load(environment);
+    const bool read = std::any_of(loaded.candidates.begin(), loaded.candidates.end(),
+                                  [&](const auto& candidate) { return candidate.path == file; });
+    if (!read)
+        return "it does not count here: no scope reads that file; --config " + file + " does";
+    return "it does not count here: patchbay config check says why";
+}
+
 void tell_effective(const config::Config& config, const std::string& id, const std::string& state,
-                    const std::string& file, const std::vector<Definition>& left_over) {
-    const auto* server = find(config, id);
+                    const std::string& file, const config::Environment& environment) {
+    const auto* server = server_of(config, id);
     if (!server && state == "removed") {
-        for (const auto& left : left_over)
+        for (const auto& left : definitions_of(id, environment))
             say("what adjusts it is left: " + config::to_string(left.place) +
                 "; patchbay mcp remove " + id + " --scope " + config::name_of(left.place.scope));
         return;
     }
-    if (!server)
-        return say(
-            "it does not count here: patchbay config check says why, --config reads a file "
-            "that no scope has");
+    if (!server) return say(why_not(config, id, file, environment));
     const bool wanted = state != "disabled";
     if (server->place.file != file && state != "enabled" && state != "disabled")
         say("what counts is " + config::to_string(server->place) +
@@ -228,8 +153,7 @@ int tell(const EditOptions& options, const std::string& state, const ScopeChange
     } else {
         say(state + ": " + options.id + (state == "removed" ? " from " : " in ") + done.file +
             (done.made ? ", which is new" : ""));
-        tell_effective(config, options.id, state, done.file,
-                       definitions_of(options.id, environment_of(global)));
+        tell_effective(config, options.id, state, done.file, environment_of(global));
     }
     return approved ? int(kOk) : report(approved.error(), global);
 }
@@ -253,6 +177,20 @@ void warn_of_secrets(const json::object& entry, Scope scope, const GlobalOptions
         "variable, --scope local or user keeps it out");
 }
 
+// One that neither connects nor adjusts would count for nothing.
+Result<void> check_reachable(const ScopeFile& file, const std::string& id,
+                             const json::object& entry, Scope scope,
+                             const std::vector<Definition>& definitions) {
+    if (auto listed = check_list(file, id, definitions); !listed) return listed;
+    const bool elsewhere = std::any_of(
+        definitions.begin(), definitions.end(),
+        [&](const auto& each) { return each.connects && each.place.file != file.path(); });
+    const auto read = entry_as_read(file, entry, {scope, 0, file.path()});
+    if (elsewhere || !read || config::defines_connection(read->body)) return {};
+    return invalid("nothing says how to reach \"" + id +
+                   "\", here or in another file: expected \"command\" or \"url\"");
+}
+
 int add(const GlobalOptions& global, const EditOptions& options,
         const std::function<Result<json::object>(const ScopeFile&)>& wanted) {
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
@@ -263,6 +201,9 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!file) return report_file(file.error(), global);
     const auto entry = wanted(*file);
     if (!entry) return report(entry.error(), global);
+    const auto definitions = definitions_of(options.id, environment);
+    if (auto fine = check_reachable(*file, options.id, *entry, scope, definitions); !fine)
+        return report(fine.error(), global);
     const auto* there = file->entry();
     const bool same = there && *there == json::value(*entry);
     if (there && !same && !options.replace)
@@ -297,18 +238,32 @@ int add_words_verb(const GlobalOptions& global, EditOptions options) {
     });
 }
 
+// The entry, or what holds it alone, as the instructions of servers print it: {"mcpServers": {"x": {...}}}.
+Result<json::object> typed_json(const std::string& text) {
+    const auto expected = "; expected the entry alone: {\"command\": ...} or {\"url\": ...}";
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{' && text[first] != '/')
+        return invalid(std::string("JSON: this is no table") + expected);
+    auto entry = config::edit::read(text, config::Format::Json);
+    if (!entry) return invalid("JSON:" + entry.error().message + expected);
+    for (const auto* table : {"mcpServers", "servers", "mcp_servers"}) {
+        const auto* all = core::object_in(&*entry, table);
+        if (!all || entry->size() != 1) continue;
+        const auto* one = all->size() == 1 ? all->begin()->value().if_object() : nullptr;
+        if (one) return json::object(*one);
+        return invalid(std::to_string(all->size()) + " servers stand below \"" + table + "\"" +
+                       expected);
+    }
+    if (entry->empty()) return invalid(std::string("the entry is empty") + expected);
+    return entry;
+}
+
 int add_json_verb(const GlobalOptions& global, EditOptions options) {
     if (options.text == "-") {
         std::string text((std::istreambuf_iterator<char>(std::cin)), {});
         options.text = std::move(text);
     }
-    return add(global, options, [&](const ScopeFile&) -> Result<json::object> {
-        auto entry = config::edit::read(options.text, config::Format::Json);
-        if (!entry) return invalid("JSON:" + entry.error().message);
-        if (entry->empty())
-            return invalid("the entry is empty; expected {\"command\": ...} or {\"url\": ...}");
-        return entry;
-    });
+    return add(global, options, [&](const ScopeFile&) { return typed_json(options.text); });
 }
 
 // ---- remove
@@ -318,15 +273,12 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
     const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
                                         environment, default_state_directory(environment));
     if (!file) return report_file(file.error(), global);
-    if (!file->entry()) {
-        auto why = file->path() + " does not define \"" + core::printable(options.id, 80) + "\"";
-        for (const auto& other : definitions_of(options.id, environment))
-            why += "; " + config::to_string(other.place) + " does";
-        return report({ErrorCode::NotFound, why}, global);
-    }
+    Host host(host_options(global));
+    if (!file->entry())
+        return report(not_there(*file, options.id, host, definitions_of(options.id, environment)),
+                      global);
     auto text = file->without();
     if (!text) return report_file(text.error(), global);
-    Host host(host_options(global));
     auto written = file->write(std::move(*text), approval_of(host, options.id));
     if (!written) return report_file(written.error(), global);
     return tell(options, "removed", *written, global, {});
@@ -334,17 +286,18 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
 
 // ---- enable, disable
 
-int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on) {
+// `last`: the change by this command before, and then this one.
+int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on,
+                std::optional<ScopeChange>& last) {
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
     const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
                                         environment, default_state_directory(environment));
     if (!file) return report_file(file.error(), global);
     const auto definitions = definitions_of(options.id, environment);
-    if (definitions.empty())
-        return report({ErrorCode::NotFound, "no file defines \"" + options.id +
-                                                "\"; patchbay mcp list shows which there are"},
-                      global);
+    Host host(host_options(global));
+    if (definitions.empty() || !check_list(*file, options.id, definitions))
+        return report(not_there(*file, options.id, host, definitions), global);
     // A weaker file adjusts nothing of a stronger one's.
     if (!file->entry() && definitions.front().place.scope > scope_named(options.scope))
         return report(invalid("\"" + options.id + "\" is defined in " +
@@ -360,67 +313,23 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     const auto before = entry ? json::value(*entry) : json::value();
     auto after = entry ? *entry : json::object();
     after[key] = turned != on;
-    Host host(host_options(global));
     const auto approved = service::is_approved(options.id, host.config())
                               ? host.trust().digest_of(host.project(), options.id)
                               : std::string();
     if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
         return report(fine.error(), global);
-    auto written = file->write(std::move(*text), approval_of(host, options.id));
+    const bool continues = last && last->file == file->path();
+    auto note = approval_of(host, options.id);
+    if (continues) note = joined_notes(last->note, note);
+    auto written = file->write(std::move(*text), std::move(note), continues ? &*last : nullptr);
     if (!written) return report_file(written.error(), global);
     const bool same = written->before == written->after;
+    if (!same) last = *written;
     return tell(options,
                 same ? "unchanged"
                 : on ? "enabled"
                      : "disabled",
                 *written, global, is_switched(*file, before, after, approved));
-}
-
-// ---- get
-
-int get_verb(const GlobalOptions& global, const std::string& id) {
-    const auto opened = Session::open(global, Session::Life::Offline);
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.troubles().tell_those_of({id});
-    const auto* server = find(session.host().config(), id);
-    if (!server) return session.report_no_server(id);
-    const auto shown = config::to_json(*server);
-    auto others = definitions_of(id, environment_of(global));
-    std::erase_if(others, [&](const auto& each) { return each.place == server->place; });
-    if (global.json) {
-        json::array told;
-        for (const auto& other : others)
-            told.push_back({{"scope", config::name_of(other.place.scope)},
-                            {"file", other.place.file},
-                            {"line", other.place.line},
-                            {"adjusts", !other.connects}});
-        print_json(json::serialize(json::object{{"id", id},
-                                                {"scope", config::name_of(server->place.scope)},
-                                                {"file", server->place.file},
-                                                {"line", server->place.line},
-                                                {"definition", shown},
-                                                {"others", std::move(told)}}));
-        return kOk;
-    }
-    std::vector<std::vector<Cell>> rows{{{"written in"}, {config::to_string(server->place)}}};
-    for (const auto& member : shown)
-        rows.push_back({{std::string(member.key())}, {json::serialize(member.value())}});
-    for (const auto& other : others)
-        rows.push_back(
-            {{other.connects ? "also in" : "adjusted in"}, {config::to_string(other.place)}});
-    print_table(rows);
-    return kOk;
-}
-
-// ---- list of one scope
-
-std::string transport_in(const config::ServerEntry& entry) {
-    const auto* named = entry.body.find("transport");
-    if (named) return config::canonical_transport(named->text);
-    if (!config::defines_connection(entry.body)) return "";
-    const auto* url = entry.body.find("url");
-    return config::transport_for(entry.body.find("command") != nullptr, url ? url->text : "");
 }
 
 // ---- undo
@@ -429,7 +338,8 @@ int undo_verb(const GlobalOptions& global, const std::string& file) {
     const auto environment = environment_of(global);
     const auto done = ScopeFile::undo(file, environment, default_state_directory(environment));
     if (!done) return report_file(done.error(), global);
-    if (const auto approved = approve_again(global, done->note); !approved)
+    Host host(host_options(global));
+    if (const auto approved = approve_again(host, done->note); !approved)
         return report(approved.error(), global);
     if (global.json)
         print_json(json::serialize(
@@ -461,10 +371,19 @@ void take_words(CLI::App& verb, EditOptions& options) {
     take_each(verb, "--env", options.env, "NAME=VALUE", "A variable of the program (repeatable)");
     take_each(verb, "--header", options.headers, "NAME=VALUE",
               "A header of each request (repeatable)");
-    verb.add_option("--enabled", options.enabled, "true or false")->type_name("BOOL");
+    verb.add_option("--enabled", options.enabled, "true or false")
+        ->type_name("BOOL")
+        ->check(CLI::IsMember({"true", "false"}));
     verb.add_option("--request-timeout-ms", options.request_timeout_ms,
                     "How long a request may take that is no tool call")
-        ->type_name("MS");
+        ->type_name("MS")
+        ->check([](const std::string& text) {
+            const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+            return number ? std::string() : text + ": expected milliseconds, as 30000";
+        });
+    take_each(
+        verb, "--key", options.keys, "NAME=VALUE",
+        "Another key of the entry (repeatable); a VALUE that is JSON is that: --key port=9000");
     auto& oauth = options.oauth;
     verb.add_option("--oauth-authorization-url", oauth.authorization_url)->type_name("URL");
     verb.add_option("--oauth-token-url", oauth.token_url)->type_name("URL");
@@ -478,50 +397,15 @@ void take_words(CLI::App& verb, EditOptions& options) {
 
 }  // namespace
 
-int list_of_scope(const GlobalOptions& global, const std::string& scope) {
-    const auto opened = Session::open(global, Session::Life::Offline);
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.troubles().tell_all();
-    auto sources = config::discover(environment_of(global), {});
-    config::settle_ids(sources.fragments);
-    json::array list;
-    std::vector<std::vector<Cell>> rows{{{"ID"}, {"TRANSPORT"}, {"COUNTS"}, {"FILE"}}};
-    for (const auto& fragment : sources.fragments) {
-        if (config::name_of(fragment.source.scope) != scope) continue;
-        for (const auto& entry : fragment.servers) {
-            const auto place = fragment.source.place(entry.mark);
-            const auto transport = transport_in(entry);
-            const auto* server = find(session.host().config(), entry.id);
-            const bool counts = server && (server->place == place || transport.empty());
-            list.push_back({{"id", entry.id},
-                            {"transport", transport},
-                            {"counts", counts},
-                            {"scope", scope},
-                            {"file", place.file},
-                            {"line", place.line}});
-            const std::string how = transport.empty() && counts ? "adjusts" : counts ? "yes" : "no";
-            rows.push_back(
-                {{entry.id}, {transport}, {how}, {place.file + ":" + std::to_string(place.line)}});
-        }
-    }
-    if (global.json)
-        print_json(json::serialize(list));
-    else if (list.empty())
-        say("no file of the " + scope + " scope defines a server");
-    else
-        print_table(rows);
-    return kOk;
-}
-
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on) {
     int code = kOk;
+    std::optional<ScopeChange> last;
     for (const auto& id : servers) {
         EditOptions options;
         options.id = id;
         options.scope = scope;
-        if (const int failed = switch_verb(global, options, on); failed != kOk) code = failed;
+        if (const int failed = switch_verb(global, options, on, last); failed != kOk) code = failed;
     }
     return code;
 }
@@ -534,6 +418,7 @@ void add_edit_verbs(CLI::App& mcp, Choice& choice) {
         "  patchbay mcp add docs --url https://docs.example.com/mcp --scope user\n"
         "  patchbay mcp add api --url https://x.example/mcp --header 'Authorization=Bearer "
         "${TOKEN}'\n"
+        "  patchbay mcp add db --transport tcp --key host=localhost --key port=9000\n"
         "Written to the file of the scope that defines the id, else to the one that is there, "
         "else to a new\nconfig.toml. What would not work is not written. Back with: patchbay "
         "config undo");
@@ -551,12 +436,6 @@ void add_edit_verbs(CLI::App& mcp, Choice& choice) {
     add_json.add_flag("--replace", options->replace, "In place of what this scope has by that id");
     choice.on(add_json, [options](const auto& global) { return add_json_verb(global, *options); });
 
-    auto& get =
-        add_verb(mcp, "get", "One server as it counts, secrets masked, and where it is said",
-                 "  patchbay mcp get docs --json");
-    get.add_option("ID", options->id, "The server")->required();
-    choice.on(get, [options](const auto& global) { return get_verb(global, options->id); });
-
     auto& remove = add_verb(mcp, "remove", "Take a server out of the file of a scope",
                             "  patchbay mcp remove docs --scope user\nWhat another scope says of "
                             "it stays, and is told. Back with: patchbay config undo");
@@ -566,9 +445,10 @@ void add_edit_verbs(CLI::App& mcp, Choice& choice) {
 
 void add_undo_verb(CLI::App& config, Choice& choice) {
     const auto file = std::make_shared<std::string>();
-    auto& undo = add_verb(config, "undo", "Take the last change by `patchbay mcp` of a file back",
-                          "  patchbay config undo\n  patchbay config undo .mcp.json\nOne step. A "
-                          "file that was changed by somebody else since stays as it is.");
+    auto& undo =
+        add_verb(config, "undo", "Take the last change by `patchbay mcp` of a file back",
+                 "  patchbay config undo\n  patchbay config undo .mcp.json\nOne command back. A "
+                 "file that was changed by somebody else since stays as it is.");
     undo.add_option("FILE", *file, "Of this file; without it, of the one that was changed last");
     choice.on(undo, [file](const auto& global) { return undo_verb(global, *file); });
 }

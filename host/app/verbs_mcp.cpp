@@ -460,6 +460,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
              "In the host that runs: let a server be used again, and connect it",
              "  patchbay mcp enable files\n  patchbay mcp enable files --scope user");
     add_edit_verbs(mcp, choice);
+    add_get_verb(mcp, choice);
     add_auth_verbs(mcp, choice);
 }
 

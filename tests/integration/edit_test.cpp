@@ -68,7 +68,7 @@ TEST_F(EditVerbs, AProgramsOwnTableHasItsOwnWords) {
     const auto added = edit({"add", "a", "--file", "theirs.json", "--transport", "http", "--url",
                              "http://127.0.0.1:9/"});
     EXPECT_EQ(added.exit_code, 0) << added.err;
-    EXPECT_THAT(added.err, HasSubstr("it does not count here"));
+    EXPECT_THAT(added.err, HasSubstr("no scope reads that file; --config "));
     EXPECT_EQ(text("theirs.json"),
               R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/"}}})");
 }
@@ -96,7 +96,17 @@ TEST_F(EditVerbs, WhatWouldNotWorkIsNotWritten) {
         {{"add", "x", "--file", "x.ini", "--", "true"}, "a name that ends in .toml"},
         {{"add-json", "x", "{\"url\": 3}"}, "url: expected text"},
         {{"add-json", "x", "{}"}, "the entry is empty"},
-        {{"add-json", "x", "[1]"}, "JSON:1:1"},
+        {{"add", "x", "--request-timeout-ms", "soon", "--", "true"}, "expected milliseconds"},
+        {{"add", "x", "--enabled", "maybe", "--", "true"}, "--enabled: maybe"},
+        {{"add", "x", "--transport", "tcp", "--key", "host=localhost"}, "needs \"port\""},
+        {{"add", "x", "--key", "command=false", "--", "true"}, "by another option"},
+        {{"add", "x", "--header", "A=b", "--", "true"}, "--header is for a URL"},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--env", "A=b"}, "--env is for a program"},
+        {{"add", "x", "--url", "http://127.0.0.1:9/", "--cwd", "/"}, "--cwd is for a program"},
+        {{"add-json", "x", "{\"enabled\": false}"}, "nothing says how to reach \"x\""},
+        {{"add-json", "x", "{\"command\": \"true\", \"env\": {\"A\": null}}"}, "holds null"},
+        {{"add-json", "x", R"({"mcpServers": {"a": {}, "b": {}}})"}, "2 servers stand below"},
+        {{"add-json", "x", "[1]"}, "expected the entry alone"},
         {{"add-json", "x", "{nope"}, "JSON:1:2"},
     };
     for (const auto& each : cases) {
@@ -107,6 +117,46 @@ TEST_F(EditVerbs, WhatWouldNotWorkIsNotWritten) {
         EXPECT_FALSE(fs::exists(home.work() / project));
     }
     EXPECT_EQ(edit({"add", "x", "--scope", "local", "--", "true"}).exit_code, 6);
+    const auto nowhere = edit({"add", "x", "--file", "not/here.toml", "--", "true"});
+    EXPECT_EQ(nowhere.exit_code, 6);
+    EXPECT_THAT(nowhere.err, HasSubstr("there is no folder"));
+}
+
+TEST_F(EditVerbs, KeysThatHaveNoOptionAreSaidByName) {
+    const auto added = edit({"add", "x", "--transport", "tcp", "--key", "port=9000", "--key",
+                             "host=localhost", "--enabled", "false"});
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_THAT(text(project), AllOf(HasSubstr("port = 9000"), HasSubstr("host = \"localhost\"")));
+}
+
+TEST_F(EditVerbs, TheTextThatInstructionsPrintIsTheEntryInIt) {
+    const auto added = edit({"add-json", "ex", "-"},
+                            json::serialize(json::object{
+                                {"mcpServers", {{"other", {{"command", example_server()}}}}}}));
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_TRUE(works("ex"));
+}
+
+TEST_F(EditVerbs, AServerInAListIsLeftToItsWriter) {
+    const std::string list = "servers:\n  - id: x\n    command: \"true\"\n";
+    home.write(".patchbay/config.yaml", list);
+    for (const Words& words : {Words{"remove", "x"}, Words{"add", "x", "--", "true"},
+                               Words{"disable", "x", "--scope", "project"}}) {
+        const auto refused = edit(words);
+        EXPECT_EQ(refused.exit_code, 3) << refused.err;
+        EXPECT_THAT(refused.err, AllOf(HasSubstr("config.yaml:2:"), HasSubstr("list")));
+    }
+    EXPECT_EQ(text(".patchbay/config.yaml"), list);
+}
+
+TEST_F(EditVerbs, OneThatNoFileHasIsTakenForTheNearest) {
+    ASSERT_EQ(edit({"add", "files", "--", "true"}).exit_code, 0);
+    for (const Words& words :
+         {Words{"remove", "flies"}, Words{"disable", "flies", "--scope", "project"}}) {
+        const auto refused = edit(words);
+        EXPECT_EQ(refused.exit_code, 6);
+        EXPECT_THAT(refused.err, HasSubstr("did you mean \"files\"?"));
+    }
 }
 
 TEST_F(EditVerbs, AFileThatDoesNotReadIsNotWritten) {
@@ -257,6 +307,26 @@ TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince
     EXPECT_EQ(text(project), before + "# a word\n");
 }
 
+TEST_F(EditVerbs, WhatOneCommandChangedIsTakenBackAtOnce) {
+    for (const char* id : {"x", "y", "z"})
+        ASSERT_EQ(edit({"add", id, "--", example_server()}).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "y", "--scope", "project"}).exit_code, 0);
+    const auto before = text(project);
+    ASSERT_EQ(edit({"disable", "x", "y", "z", "--scope", "project"}).exit_code, 0);
+    EXPECT_NE(text(project), before);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(text(project), before);
+    EXPECT_TRUE(works("x")) << "its approval is back as well";
+    EXPECT_TRUE(works("z"));
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 6) << "one step";
+    // One that wrote nothing continues nothing.
+    ASSERT_EQ(edit({"disable", "x", "--scope", "project"}).exit_code, 0);
+    const auto between = text(project);
+    ASSERT_EQ(edit({"disable", "x", "z", "--scope", "project"}).exit_code, 0);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(text(project), between);
+}
+
 TEST_F(EditVerbs, WhatWasDoneInAnotherCheckoutIsNotUndoneFromHere) {
     ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
     const auto elsewhere = home.root() / "elsewhere";
@@ -355,6 +425,11 @@ TEST_F(EditVerbs, AScopesListSaysWhichOfItCounts) {
     const auto got = json::parse(edit({"get", "x", "--json"}).out);
     EXPECT_EQ(got.at("scope"), "project");
     EXPECT_EQ(got.at("others").as_array().size(), 2u);
+    home.write(project, "x = [\n");
+    const auto broken = edit({"list", "--scope", "project"});
+    EXPECT_EQ(broken.exit_code, 4);
+    EXPECT_THAT(broken.err, AllOf(HasSubstr("not TOML"), Not(HasSubstr("defines a server"))));
+    EXPECT_EQ(edit({"list", "--scope", "user"}).exit_code, 0);
 }
 
 }  // namespace

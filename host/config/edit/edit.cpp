@@ -89,6 +89,10 @@ Result<std::string> changed(std::string_view text, Format format, const Path& pa
     const auto root = parsed(text, format);
     if (!root) return root.error();
     if (auto way = check_way(*root, path); !way) return way.error();
+    if (value && format == Format::Toml && !toml_can_say(*value))
+        return Error{ErrorCode::Invalid, "\"" + core::join(path, ".") +
+                                             "\" holds null, and TOML has no word for that; leave "
+                                             "the key out"};
     auto wanted = to_object(*root);
     auto& parent = parent_of(wanted, path);
     const bool was_there = parent.contains(path.back());

@@ -8,7 +8,7 @@
 //
 // Threads: [any], pure.
 // Errors:  Invalid: the text cannot be read ("3:5: not JSON: ...", line and column), or what is on the
-//          way to the key is no table. NotFound: nothing is there to remove. Unsupported: no way was
+//          way to the key is no table, or a null for TOML. NotFound: nothing is there to remove. Unsupported: no way was
 //          found to change that key alone.
 // Limits:  kBounds of values and bytes, and what reader.hpp says of depth.
 #pragma once

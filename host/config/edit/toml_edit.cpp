@@ -374,20 +374,19 @@ private:
     std::string newline_;
 };
 
-// TOML has no word for it.
-bool has_null(const json::value& value) {
-    if (const auto* list = value.if_array())
-        return std::any_of(list->begin(), list->end(), has_null);
-    if (const auto* table = value.if_object())
-        return std::any_of(table->begin(), table->end(),
-                           [](const auto& member) { return has_null(member.value()); });
-    return value.is_null();
-}
-
 }  // namespace
 
+bool toml_can_say(const json::value& value) {
+    if (const auto* list = value.if_array())
+        return std::all_of(list->begin(), list->end(), toml_can_say);
+    if (const auto* table = value.if_object())
+        return std::all_of(table->begin(), table->end(),
+                           [](const auto& member) { return toml_can_say(member.value()); });
+    return !value.is_null();
+}
+
 Changes toml_set(std::string_view text, const Node&, const Path& path, const json::value& value) {
-    return has_null(value) ? Changes{} : Editor(text).set(path, value);
+    return Editor(text).set(path, value);
 }
 
 Changes toml_remove(std::string_view text, const Node&, const Path& path) {

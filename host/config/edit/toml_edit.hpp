@@ -10,6 +10,9 @@
 
 namespace patchbay::config::edit {
 
+// It has no word for null.
+bool toml_can_say(const boost::json::value& value);
+
 Changes toml_set(std::string_view text, const Node& root, const Path& path,
                  const boost::json::value& value);
 Changes toml_remove(std::string_view text, const Node& root, const Path& path);

@@ -97,7 +97,7 @@ TEST(TomlEdit, SaysWhereATextIsBrokenAndWhatItCannotSay) {
     EXPECT_EQ(with_entry("[[mcp_servers]]\nx = 1\n"),
               "invalid: 1:1: \"mcp_servers\" holds a list; expected a table");
     EXPECT_EQ(outcome(set("", Format::Toml, {"a"}, nullptr)),
-              "unsupported: \"a\" cannot be changed there without touching anything else");
+              "invalid: \"a\" holds null, and TOML has no word for that; leave the key out");
 }
 
 }  // namespace

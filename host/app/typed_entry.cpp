@@ -1,0 +1,123 @@
+#include "app/typed_entry.hpp"
+
+#include "config/show.hpp"
+#include "config/sources.hpp"
+#include "core/json.hpp"
+#include "service/configuration.hpp"
+#include "service/trust.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kApprovals = "approvals";
+
+// Null: it reads as none.
+json::value restated(const ScopeFile& file, const json::value& entry,
+                     const config::Proposal& proposal) {
+    const auto read =
+        entry_as_read(file, entry, {proposal.place.scope, 0, file.path(), proposal.directory});
+    return read ? config::to_json(read->body) : json::value();
+}
+
+}  // namespace
+
+std::optional<config::ServerEntry> entry_as_read(const ScopeFile& file, const json::value& entry,
+                                                 const config::Source& source) {
+    const auto text = config::edit::set({}, config::Format::Json, file.key(), entry);
+    if (!text) return {};
+    auto fragment = config::read_fragment(*text, config::Format::Json, source);
+    if (fragment.servers.size() != 1) return {};
+    return std::move(fragment.servers.front());
+}
+
+IsTyped is_whole(const ScopeFile& file, const json::object& entry) {
+    return [&file, entry](const config::Proposal& proposal) {
+        const auto& definition = proposal.definition;
+        const auto* server = definition.if_contains("server");
+        return server && server->is_object() && *server == restated(file, entry, proposal) &&
+               !definition.contains("adjusted_by") && !definition.contains("refused");
+    };
+}
+
+IsTyped is_switched(const ScopeFile& file, const json::value& before, const json::value& after,
+                    const std::string& approved) {
+    return [&file, before, after, approved](const config::Proposal& proposal) {
+        if (approved.empty()) return false;
+        const auto is_now = restated(file, after, proposal);
+        const auto was = before.is_null() ? json::value() : restated(file, before, proposal);
+        const auto& definition = proposal.definition;
+        const auto is_approved = [&](json::object earlier) {
+            return config::digest_of(earlier) == approved;
+        };
+        if (const auto* server = definition.if_contains("server"); server && *server == is_now) {
+            auto earlier = definition;
+            earlier["server"] = was;
+            if (is_approved(std::move(earlier))) return true;
+        }
+        const auto* adjusting = definition.if_contains("adjusted_by");
+        const auto* list = adjusting ? adjusting->if_array() : nullptr;
+        for (std::size_t i = 0; list && i < list->size(); ++i) {
+            if ((*list)[i] != is_now) continue;
+            auto others = *list;
+            if (was.is_null())
+                others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            else
+                others[i] = was;
+            auto earlier = definition;
+            if (others.empty())
+                earlier.erase("adjusted_by");
+            else
+                earlier["adjusted_by"] = std::move(others);
+            if (is_approved(std::move(earlier))) return true;
+        }
+        return false;
+    };
+}
+
+Result<void> approve(Host& host, const std::string& id, const IsTyped& typed) {
+    std::vector<config::Proposal> own;
+    for (const auto& proposal : host.config().untrusted)
+        if (proposal.id == id && typed && typed(proposal)) own.push_back(proposal);
+    return own.empty() ? Result<void>() : host.trust().approve(own);
+}
+
+json::object approval_of(Host& host, const std::string& id) {
+    if (!service::is_approved(id, host.config())) return {};
+    json::array one;
+    one.push_back(
+        json::object{{"id", id}, {"digest", host.trust().digest_of(host.project(), id)}});
+    return {{kApprovals, std::move(one)}};
+}
+
+json::object joined_notes(const json::object& first, const json::object& second) {
+    json::array all;
+    for (const auto* note : {&first, &second})
+        if (const auto* list = core::array_in(note, kApprovals))
+            all.insert(all.end(), list->begin(), list->end());
+    return all.empty() ? json::object() : json::object{{kApprovals, std::move(all)}};
+}
+
+Result<void> approve_again(Host& host, const json::object& note) {
+    const auto* all = core::array_in(&note, kApprovals);
+    for (std::size_t i = 0; all && i < all->size(); ++i) {
+        const auto* one = (*all)[i].if_object();
+        const auto id = core::text_in(one, "id"), digest = core::text_in(one, "digest");
+        if (!id || !digest) continue;
+        const std::string server(*id);
+        if (host.trust().digest_of(host.project(), server).empty()) continue;
+        if (auto done = approve(
+                host, server,
+                [&](const config::Proposal& proposal) { return proposal.digest == *digest; });
+            !done)
+            return done;
+    }
+    return {};
+}
+
+}  // namespace patchbay::app
