@@ -17,6 +17,7 @@
 #include "connection/responder.hpp"
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
+#include "core/standard_error.hpp"
 #include "registry/server_spec.hpp"
 #include "service/configuration.hpp"
 
@@ -112,6 +113,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         const auto level = core::log::level_from(config.log.level);
         loop.set_spin(config.host.spin);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
+        if (options.long_lived) core::standard_error::do_not_wait();
         // Who asks for more than warnings wants to know when.
         const bool goes_on = options.long_lived || level < core::log::Level::Warn;
         core::log::set_style(goes_on ? core::log::Style::Timed : core::log::Style::Plain);

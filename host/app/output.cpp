@@ -4,6 +4,7 @@
 #include "core/json.hpp"
 #include "core/replace_file.hpp"
 #include "core/secrets.hpp"
+#include "core/standard_error.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
@@ -124,8 +125,7 @@ void say(std::string_view line) {
 }
 
 void say_whole(std::string_view line) {
-    const std::string text = core::printable(line, kShownBytes, true) + "\n";
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    core::standard_error::write(core::printable(line, kShownBytes, true) + "\n");
 }
 
 void print_line(std::string_view line) {

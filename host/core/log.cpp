@@ -2,13 +2,16 @@
 #include "core/log.hpp"
 
 #include "core/secrets.hpp"
+#include "core/standard_error.hpp"
 #include "core/text.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <mutex>
 
 namespace patchbay::core::log {
 
@@ -19,8 +22,17 @@ constexpr std::size_t kLineBytes = 16u << 10;
 std::atomic<Level> threshold{Level::Warn};
 std::atomic<Style> style_of_lines{Style::Timed};
 
+class ErrorSink final : public spdlog::sinks::base_sink<std::mutex> {
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        standard_error::write({line.data(), line.size()});
+    }
+    void flush_() override {}
+};
+
 spdlog::logger logger_with(const char* pattern) {
-    spdlog::logger made("patchbay", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    spdlog::logger made("patchbay", std::make_shared<ErrorSink>());
     made.set_pattern(pattern);
     made.set_level(spdlog::level::trace);
     made.flush_on(spdlog::level::trace);
