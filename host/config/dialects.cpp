@@ -99,8 +99,8 @@ private:
         }
         if (kind_of_server_list(key) != ServerList::None) return unread_list(member, key);
         if (key == "servers") return servers(member, of_vs_code(root_) ? kVsCode : kOurs);
-        if (key == "mcp_servers") return servers(member, kCodex);
-        if (key == "mcpServers") return servers(member, kDesktop);
+        for (const auto& table : kForeignTables)
+            if (key == table.name) return servers(member, table.dialect);
         if (key == "mcp" && member.value.is(Node::Kind::Map)) {
             for (auto& inner : member.value.members) {
                 if (inner.key == "servers")
@@ -232,8 +232,10 @@ private:
     bool of_another_program() const {
         if (root_.find("servers")) return false;
         const auto* mcp = root_.find("mcp");
-        return root_.find("mcp_servers") || root_.find("mcpServers") ||
-               (mcp && (mcp->find("servers") || mcp->find("mcpServers")));
+        const bool at_the_top =
+            std::any_of(std::begin(kForeignTables), std::end(kForeignTables),
+                        [&](const auto& table) { return root_.find(table.name); });
+        return at_the_top || (mcp && (mcp->find("servers") || mcp->find("mcpServers")));
     }
 
     // Kandev turns off all servers of a file with one word.

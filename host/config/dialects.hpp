@@ -24,6 +24,16 @@ enum Dialect : unsigned {
     kAll = 31,
 };
 
+// Tables at the top of a file in which another program has its servers. A program whose entries are like
+// those of a dialect above is a row here; one that says a thing in words of its own is a dialect, with
+// rows in dialect_keys.cpp for its keys and a function for what no other name says.
+struct ForeignTable {
+    std::string_view name;
+    Dialect dialect;
+};
+inline constexpr ForeignTable kForeignTables[] = {{"mcp_servers", kCodex},
+                                                  {"mcpServers", kDesktop}};
+
 // Renames what the dialect calls otherwise, and leaves out what means nothing here.
 void rename(ServerEntry& entry, Dialect dialect);
 void pass_over_foreign(ServerEntry& entry, Dialect dialect, Fragment& out);

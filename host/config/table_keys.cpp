@@ -1,3 +1,4 @@
+#include "config/dialects.hpp"
 #include "config/keys.hpp"
 #include "config/rules.hpp"
 #include "core/text.hpp"
@@ -341,10 +342,11 @@ std::span<const TableKey> table_keys() {
 
 const std::vector<std::string>& top_level_keys() {
     static const std::vector<std::string> keys = [] {
-        std::vector<std::string> all = {
-            "servers",   "mcp_servers", "mcpServers", "mcp",    "inputs", "version", "enabled",
-            "exclusive", "$schema",     "policy",     "client", "health", "limits",  "permissions",
-            "plugins",   "secrets",     "log",        "auth",   "host",   "gateway", "agents"};
+        std::vector<std::string> all = {"servers",   "mcp",         "inputs",  "version", "enabled",
+                                        "exclusive", "$schema",     "policy",  "client",  "health",
+                                        "limits",    "permissions", "plugins", "secrets", "log",
+                                        "auth",      "host",        "gateway", "agents"};
+        for (const auto& table : kForeignTables) all.emplace_back(table.name);
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
         return all;

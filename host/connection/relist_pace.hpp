@@ -39,7 +39,7 @@ private:
     const Pause& most_;
     core::Clock::time_point begun_{};  // of the last list
     core::Clock::duration took_{};     // it
-    bool in_a_row_ = false;            // the last one was read because the server said so, not long ago
+    bool in_a_row_ = false;  // the last one was read because the server said so, not long ago
 };
 
 }  // namespace patchbay::connection
