@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -87,6 +88,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"trust"}, add_trust_verb},
     {{"token"}, add_token_verbs},
     {{"plugin"}, add_plugin_verbs},
+    {{"completion"}, add_completion_verbs},
 };
 
 bool is_named(const VerbFile& file, const std::vector<std::string>& words) {
@@ -154,6 +156,11 @@ private:
 };
 
 }  // namespace
+
+void with_all_verbs(const std::function<void(const CLI::App&)>& work) {
+    const std::vector<std::string> none;
+    work(Reading(none, Verbs::All).app());
+}
 
 int delivered(int code) {
     const int failed = stdout_error();

@@ -90,8 +90,7 @@ Result<void> approve(Host& host, const std::string& id, const IsTyped& typed) {
 json::object approval_of(Host& host, const std::string& id) {
     if (!service::is_approved(id, host.config())) return {};
     json::array one;
-    one.push_back(
-        json::object{{"id", id}, {"digest", host.trust().digest_of(host.project(), id)}});
+    one.push_back(json::object{{"id", id}, {"digest", host.trust().digest_of(host.project(), id)}});
     return {{kApprovals, std::move(one)}};
 }
 

@@ -7,6 +7,7 @@
 #include "core/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -71,5 +72,8 @@ void add_plan_verb(CLI::App& config, Choice& choice);
 void add_trust_verb(CLI::App& app, Choice& choice);
 void add_token_verbs(CLI::App& app, Choice& choice);
 void add_plugin_verbs(CLI::App& app, Choice& choice);
+void add_completion_verbs(CLI::App& app, Choice& choice);
+// With the whole command line as it is declared.
+void with_all_verbs(const std::function<void(const CLI::App&)>& work);
 
 }  // namespace patchbay::app

@@ -1,3 +1,4 @@
+#include "app/config_schema.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
@@ -113,10 +114,10 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
         bool origins = false;
     };
     const auto words = std::make_shared<Words>();
-    auto& config =
-        add_verb(app, "config", "Configuration: show, check, paths, plan, apply, rollback, undo",
-                 "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
-                 "patchbay config paths\n  patchbay config plan");
+    auto& config = add_verb(
+        app, "config", "Configuration: show, check, paths, schema, plan, apply, rollback, undo",
+        "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
+        "patchbay config paths\n  patchbay config plan");
     config.require_subcommand(1);
     auto& show = add_verb(config, "show", "The merged configuration, secrets masked",
                           "  patchbay config show --origin");
@@ -131,6 +132,12 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
     auto& paths = add_verb(config, "paths", "Where configuration is looked for, and what was found",
                            "  patchbay config paths");
     choice.on(paths, config_paths_verb);
+    auto& schema =
+        add_verb(config, "schema", "The JSON Schema of configuration files, for editors",
+                 "  patchbay config schema > patchbay.schema.json\nA JSON file names it as "
+                 "\"$schema\"; YAML with `# yaml-language-server: $schema=FILE`, "
+                 "TOML with `#:schema FILE`.");
+    choice.on(schema, [](const auto&) { return print_json(kConfigSchema), int(kOk); });
     add_plan_verb(config, choice);
     add_undo_verb(config, choice);
 }

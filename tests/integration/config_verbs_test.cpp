@@ -44,6 +44,13 @@ TEST(ConfigOnTheCommandLine, ShowTellsTheOriginOfAValue) {
                           "\"MCP_TOOL_TIMEOUT\""));
 }
 
+TEST(ConfigOnTheCommandLine, SchemaIsTheOneThatTheReaderIsTestedBy) {
+    Home home;
+    const auto done = home.run({"config", "schema"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, read_file(PATCHBAY_SOURCE_DIR "/config/schema/patchbay.schema.json"));
+}
+
 TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
     Home home;
     home.write(".mcp.json", "{}");

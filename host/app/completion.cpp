@@ -1,0 +1,124 @@
+#include "app/completion.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace patchbay::app {
+
+namespace {
+
+// "TEXT:{local,project,user}", as CLI::IsMember writes a type; of others nothing.
+std::vector<std::string> members_of(const std::string& type) {
+    const auto open = type.find('{'), close = type.rfind('}');
+    if (open == type.npos || close == type.npos || close < open) return {};
+    std::vector<std::string> members;
+    for (auto at = open + 1; at < close;) {
+        const auto end = std::min(type.find(',', at), close);
+        members.push_back(type.substr(at, end - at));
+        at = end + 1;
+    }
+    return members;
+}
+
+class Line {
+public:
+    Line(const CLI::App& app, const KnownNames& known) : verb_(&app), known_(known) {}
+
+    // What has been typed before.
+    void pass(const std::string& word) {
+        if (rest_) return;
+        if (std::exchange(waiting_, nullptr)) return;
+        if (word == "--") {
+            rest_ = true;
+        } else if (word.starts_with('-')) {
+            const auto* option = find(word);
+            if (option && option->get_items_expected_max() > 0) waiting_ = option;
+        } else if (const auto* verb = verb_below(word)) {
+            verb_ = verb;
+            given_ = 0;
+        } else {
+            ++given_;
+        }
+    }
+
+    Completion end_in(const std::string& begun) const {
+        Completion completion;
+        if (rest_)
+            completion.files = true;
+        else if (waiting_)
+            add_values(*waiting_, completion);
+        else if (begun.starts_with('-'))
+            add_options(completion);
+        else
+            add_words(completion);
+        std::erase_if(completion.candidates,
+                      [&](const auto& each) { return !each.word.starts_with(begun); });
+        return completion;
+    }
+
+private:
+    const CLI::Option* find(const std::string& word) const {
+        for (const auto* app = verb_; app; app = app->get_parent())
+            if (const auto* option = app->get_option_no_throw(word)) return option;
+        return nullptr;
+    }
+
+    const CLI::App* verb_below(const std::string& word) const {
+        for (const auto* each : verb_->get_subcommands({}))
+            if (each->get_name() == word) return each;
+        return nullptr;
+    }
+
+    // By what its help calls the value.
+    void add_values(const CLI::Option& option, Completion& completion) const {
+        const auto type = option.get_type_name();
+        const auto name = option.get_positional() ? option.get_name(true) : type;
+        for (const auto& member : members_of(type)) completion.candidates.push_back({member, {}});
+        if (name == "ID" || name == "SERVER") add(known_.servers, completion);
+        if (name == "NAME" && verb_->get_name() == "call") add(known_.tools, completion);
+        if (name == "FILE" || name == "DIR" || name == "PROGRAM") completion.files = true;
+    }
+
+    static void add(const std::function<std::vector<std::string>()>& names,
+                    Completion& completion) {
+        for (auto& name : names()) completion.candidates.push_back({std::move(name), {}});
+    }
+
+    void add_options(Completion& completion) const {
+        for (const auto* app = verb_; app; app = app->get_parent())
+            for (const auto* option : app->get_options())
+                for (const auto& name : option->get_lnames())
+                    completion.candidates.push_back({"--" + name, option->get_description()});
+    }
+
+    void add_words(Completion& completion) const {
+        for (const auto* each : verb_->get_subcommands({}))
+            completion.candidates.push_back({each->get_name(), each->get_description()});
+        if (verb_->get_name() == "tools") add(known_.tools, completion);
+        std::size_t at = 0;
+        for (const auto* option : verb_->get_options()) {
+            if (!option->get_positional()) continue;
+            const auto most = static_cast<std::size_t>(option->get_items_expected_max());
+            if (given_ < (at += most)) return add_values(*option, completion);
+        }
+    }
+
+    const CLI::App* verb_;
+    const KnownNames& known_;
+    const CLI::Option* waiting_ = nullptr;  // for its value
+    std::size_t given_ = 0;                 // words of the verb
+    bool rest_ = false;                     // behind `--`: another program's
+};
+
+}  // namespace
+
+Completion complete_line(const CLI::App& app, const std::vector<std::string>& words,
+                         const std::string& begun, const KnownNames& known) {
+    Line line(app, known);
+    for (const auto& word : words) line.pass(word);
+    return line.end_in(begun);
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,98 @@
+// What a shell is told may stand next, as its script asks.
+#include "integration/home.hpp"
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchbay::test {
+namespace {
+
+class CompletionOfLines : public ::testing::Test {
+protected:
+    // The first word of each line.
+    std::vector<std::string> next(Words words) {
+        words.insert(words.begin(), {"completion", "words", "--"});
+        const auto done = home.run(std::move(words));
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        EXPECT_EQ(done.err, "") << "a shell shows it in the middle of a line";
+        std::vector<std::string> all;
+        std::istringstream lines(done.out);
+        for (std::string line; std::getline(lines, line);)
+            all.push_back(line.substr(0, line.find('\t')));
+        return all;
+    }
+    Home home;
+};
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+TEST_F(CompletionOfLines, VerbsAndWhatStandsBelowThem) {
+    EXPECT_THAT(next({"=ru"}), ElementsAre("run"));
+    EXPECT_THAT(next({"mcp", "=re"}), UnorderedElementsAre("restart", "remove"));
+    EXPECT_THAT(next({"--config", "mcp", "config", "=rol"}), ElementsAre("rollback"))
+        << "what an option takes is no verb";
+    EXPECT_THAT(next({"-v", "mcp", "=lo"}), UnorderedElementsAre("login", "logout", "logs"));
+}
+
+TEST_F(CompletionOfLines, OptionsOfTheVerbAndOfAll) {
+    EXPECT_THAT(next({"mcp", "add", "x", "=--oauth-client-"}),
+                UnorderedElementsAre("--oauth-client-id", "--oauth-client-secret"));
+    EXPECT_THAT(next({"mcp", "add", "x", "=--plugin"}), ElementsAre("--plugin-dir"));
+    EXPECT_THAT(next({"mcp", "list", "--scope", "=pro"}), ElementsAre("project"));
+}
+
+TEST_F(CompletionOfLines, ServersWhateverTheirState) {
+    home.write(home.user_config() / "config.toml",
+               "[servers.files]\ncommand = \"true\"\n[servers.off]\ncommand = \"true\"\nenabled = "
+               "false\n[servers.wrong]\nport = \"x\"\n");
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": "true"}}})");
+    EXPECT_THAT(next({"mcp", "get", "="}),
+                UnorderedElementsAre("files", "off", "wrong", "theirs"));
+    EXPECT_THAT(next({"mcp", "get", "files", "="}), IsEmpty());
+    EXPECT_THAT(next({"mcp", "stop", "files", "=of"}), ElementsAre("off"));
+    EXPECT_THAT(next({"tools", "--server", "=fi"}), ElementsAre("files"));
+}
+
+TEST_F(CompletionOfLines, ToolsThatWereListedBefore) {
+    home.add_example("ex");
+    EXPECT_THAT(next({"call", "=mcp__"}), IsEmpty()) << "nobody is started for it";
+    ASSERT_EQ(home.run({"tools"}).exit_code, 0);
+    EXPECT_THAT(next({"call", "=mcp__ex__ec"}), Contains("mcp__ex__echo"));
+    EXPECT_THAT(next({"tools", "=mcp__ex__ec"}), Contains("mcp__ex__echo"));
+}
+
+TEST_F(CompletionOfLines, FilesAreLeftToTheShell) {
+    EXPECT_THAT(next({"config", "check", "="}), ElementsAre(":files"));
+    EXPECT_THAT(next({"mcp", "add", "x", "--", "="}), ElementsAre(":files"));
+    EXPECT_THAT(next({"--config", "=a"}), ElementsAre(":files"));
+    EXPECT_EQ(home.run({"completion", "words", "--", "mcp"}).exit_code, 3);
+}
+
+TEST_F(CompletionOfLines, AFileThatIsBrokenTakesNoVerbAway) {
+    home.write(home.user_config() / "config.toml", "x = [\n");
+    EXPECT_THAT(next({"mcp", "=gx"}), IsEmpty());
+    EXPECT_THAT(next({"mcp", "=ge"}), ElementsAre("get"));
+    EXPECT_THAT(next({"mcp", "get", "="}), IsEmpty());
+}
+
+TEST_F(CompletionOfLines, BashCompletesByItsScript) {
+    home.add_example("ex");
+    home.write("session.sh", home.run({"completion", "bash"}).out +
+                                 "COMP_WORDS=(\"$0\" mcp get e); COMP_CWORD=3; _patchbay; echo "
+                                 "\"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(\"$0\" mcp rem); COMP_CWORD=2; _patchbay; echo "
+                                 "\"${COMPREPLY[@]}\"\n");
+    auto shell = home.patchbay({});
+    shell.argv = {"/bin/bash", "-c", ". ./session.sh", shell.argv.front()};
+    Program program(shell);
+    const auto done = program.finish();
+    EXPECT_EQ(done.out, "ex\nremove\n") << done.err;
+}
+
+}  // namespace
+}  // namespace patchbay::test
