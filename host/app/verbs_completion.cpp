@@ -60,9 +60,7 @@ complete -c patchbay -f -a '(__patchbay_words)')";
 // As far as the configuration can be read; nobody is asked, and nothing is said of what is wrong with it.
 class Configured {
 public:
-    explicit Configured(GlobalOptions global) : global_(std::move(global)) {
-        global_.quiet = true;
-    }
+    explicit Configured(GlobalOptions global) : global_(std::move(global)) { global_.quiet = true; }
     std::vector<std::string> servers() {
         std::vector<std::string> ids;
         if (!open()) return ids;
@@ -98,7 +96,8 @@ int words_verb(const GlobalOptions& global, std::vector<std::string> words) {
     const auto begun = words.back().substr(1);
     words.pop_back();
     Configured configured(global);
-    const KnownNames known{[&] { return configured.servers(); }, [&] { return configured.tools(); }};
+    const KnownNames known{[&] { return configured.servers(); },
+                           [&] { return configured.tools(); }};
     with_all_verbs([&](const CLI::App& app) {
         const auto completion = complete_line(app, words, begun, known);
         for (const auto& each : completion.candidates)
@@ -111,11 +110,12 @@ int words_verb(const GlobalOptions& global, std::vector<std::string> words) {
 }  // namespace
 
 void add_completion_verbs(CLI::App& app, Choice& choice) {
-    auto& completion = add_verb(app, "completion", "Have a shell complete verbs, options, servers and tools",
-                                "  source <(patchbay completion bash)\n"
-                                "  patchbay completion zsh > ~/.zfunc/_patchbay\n"
-                                "  patchbay completion fish > "
-                                "~/.config/fish/completions/patchbay.fish");
+    auto& completion =
+        add_verb(app, "completion", "Have a shell complete verbs, options, servers and tools",
+                 "  source <(patchbay completion bash)\n"
+                 "  patchbay completion zsh > ~/.zfunc/_patchbay\n"
+                 "  patchbay completion fish > "
+                 "~/.config/fish/completions/patchbay.fish");
     completion.require_subcommand(1);
     for (const auto& [shell, script] : {std::pair{"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}}) {
         auto& verb = add_verb(completion, shell, std::string("The script for ") + shell,
@@ -126,8 +126,9 @@ void add_completion_verbs(CLI::App& app, Choice& choice) {
         });
     }
     const auto line = std::make_shared<std::vector<std::string>>();
-    auto& words = add_verb(completion, "words", "What may stand next, a line each: what the scripts ask",
-                           "  patchbay completion words -- mcp =re");
+    auto& words =
+        add_verb(completion, "words", "What may stand next, a line each: what the scripts ask",
+                 "  patchbay completion words -- mcp =re");
     words.add_option("WORDS", *line, "Those before, and = with what is typed of the next");
     choice.on(words, [line](const auto& global) { return words_verb(global, *line); });
 }
