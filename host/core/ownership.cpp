@@ -51,12 +51,17 @@ gid_t group_of_its_own(uid_t id) {
     return group_id;
 }
 
+// Once, and only where a group may write at all: the database of users is slow to ask, and not made for threads.
+gid_t own_group_of(const Writers& writers) {
+    if (writers.own_group) return *writers.own_group;
+    static const gid_t of_this_process = group_of_its_own(::geteuid());
+    return of_this_process;
+}
+
 }  // namespace
 
 Writers Writers::of_this_process(Groups groups) {
-    // Once: the database of users is slow to ask, and not made for threads.
-    static const gid_t own_group = group_of_its_own(::geteuid());
-    return {::geteuid(), own_group, groups};
+    return {::geteuid(), std::nullopt, groups};
 }
 
 std::string who_else_writes(const struct stat& status, const Writers& writers,
@@ -68,9 +73,10 @@ std::string who_else_writes(const struct stat& status, const Writers& writers,
     if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return {};
     if ((status.st_mode & S_IWOTH) != 0)
         return "everybody may write it; run: chmod o-w " + shell_word(path);
-    const bool group_writes =
-        (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 && status.st_gid != writers.own_group;
-    if (group_writes && writers.groups == Groups::Refused)
+    const bool group_writes = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 &&
+                              writers.groups == Groups::Refused &&
+                              status.st_gid != own_group_of(writers);
+    if (group_writes)
         return "its group (" + std::to_string(status.st_gid) + ") may write it; run: chmod g-w " +
                shell_word(path);
     return {};

@@ -4,6 +4,7 @@
 // Threads: [any].
 #pragma once
 
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -14,8 +15,9 @@ namespace patchbay::core {
 enum class Groups { Refused, Trusted };
 
 struct Writers {
-    uid_t user = 0;               // whose files are trusted; those of root are too
-    gid_t own_group = gid_t(-1);  // the group that the user is alone in; -1: there is none
+    uid_t user = 0;  // whose files are trusted; those of root are too
+    // The group that the user is alone in; -1: there is none. Nothing: this process', looked up where it matters.
+    std::optional<gid_t> own_group = gid_t(-1);
     Groups groups = Groups::Refused;
 
     static Writers of_this_process(Groups groups);

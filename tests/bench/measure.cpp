@@ -125,6 +125,14 @@ std::size_t Child::read_lines() {
         std::count(buffer_.data() + begin_, buffer_.data() + end_, '\n'));
 }
 
+void Child::pass_over() const {
+    char bytes[64u << 10];
+    ssize_t got = 0;
+    do got = ::read(out_, bytes, sizeof bytes);
+    while (got > 0 || (got < 0 && errno == EINTR));
+    if (got < 0) give_up("read from a child");
+}
+
 int Child::wait() {
     ::close(in_);
     int status = 0;

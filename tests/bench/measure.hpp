@@ -36,7 +36,8 @@ public:
     bool has_line() const;  // read_line() has one without reading
     // At least one byte, as many as there are; the number of newlines among them.
     std::size_t read_lines();
-    int wait();  // closes its stdin; its exit code
+    void pass_over() const;  // all that it prints, to its end
+    int wait();              // closes its stdin; its exit code
 
 private:
     void fill();

@@ -199,12 +199,31 @@ void measure_rest(const Programs& programs, double effort, std::vector<Row>& row
     rows.push_back({"23", "how often it wakes", "/s", kNone, woken, kNone, 1});
 }
 
+// Every server has listed its tools before, and none is started.
+void measure_kept_tools(const Programs& programs, double effort, std::vector<Row>& rows) {
+    const Home home(programs, kConfigured, "command = \"" + programs.server() + "\"\n");
+    const auto tools_ms = [&] {
+        const auto start = Clock::now();
+        Child child(home.command({"--alone", "tools"}));
+        child.pass_over();
+        errno = 0;
+        if (child.wait() != 0) give_up("patchbay tools failed");
+        return milliseconds_since(start);
+    };
+    tools_ms();
+    std::vector<double> taken;
+    for (int round = 0; round < repeat(51, effort); ++round) taken.push_back(tools_ms());
+    rows.push_back({"24", "patchbay tools, 100 servers in the catalogue", "ms", kNone,
+                    median(taken), kNone, 5});
+}
+
 }  // namespace
 
 void measure_running_host(const Programs& programs, double effort, std::vector<Row>& rows) {
     measure_command(programs, effort, rows);
     measure_return(programs, effort, rows);
     measure_change(programs, effort, rows);
+    measure_kept_tools(programs, effort, rows);
     measure_rest(programs, effort, rows);
 }
 
