@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/value_stack.hpp>
 
 #include <algorithm>
@@ -157,7 +158,8 @@ const json::value* value_in(const json::object* object, std::string_view key) {
     return object ? object->if_contains({key.data(), key.size()}) : nullptr;
 }
 
-Result<json::value> parse(std::string_view text, JsonLimits limits, Huge huge) {
+Result<json::value> parse(std::string_view text, JsonLimits limits, Huge huge,
+                          json::storage_ptr storage = {}) {
     json::parse_options options;
     options.max_depth = limits.depth;
     alignas(json::value) unsigned char room[kRoomForValues];
@@ -165,6 +167,7 @@ Result<json::value> parse(std::string_view text, JsonLimits limits, Huge huge) {
     Builder& builder = parser.handler();
     builder.limits = limits;
     builder.huge = huge;
+    builder.values.reset(std::move(storage));
     json::error_code error;
     // Also of a view that points nowhere: the parser wants an address.
     const std::string_view given = text.empty() ? std::string_view("") : text;
@@ -189,6 +192,15 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
 
 Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
     return object_of(parse_json(text, limits));
+}
+
+Result<void> check_json_object(std::string_view text, JsonLimits limits) {
+    constexpr std::size_t kRoom = 8u << 10;
+    unsigned char room[kRoom];
+    json::monotonic_resource arena(room, sizeof room);
+    const auto value = parse(text, limits, Huge::IsRefused, &arena);
+    if (!value) return value.error();
+    return value->is_object() ? Result<void>() : Error{ErrorCode::Protocol, "is not a JSON object"};
 }
 
 Result<json::object> read_json_object(std::string_view text, JsonLimits limits) {

@@ -38,6 +38,8 @@ struct JsonLimits {
 Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {});
 // The same for text that has to be an object.
 Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
+// Whether that would have one, for who needs none yet: half the price.
+Result<void> check_json_object(std::string_view text, JsonLimits limits = {});
 
 // For text that this user wrote, which may be as dense as it likes.
 inline constexpr std::size_t kAnyNumberOfValues = std::numeric_limits<std::size_t>::max();

@@ -265,7 +265,7 @@ private:
             if (!inside(real)) return path + ": is a link to outside the manifest's folder";
             auto text = read_trusted(real, kSchemaFileBytes);
             if (!text) return text.error().message;
-            if (const auto schema = core::parse_json_object(*text); !schema)
+            if (const auto schema = core::check_json_object(*text); !schema)
                 return path + " " + schema.error().message;
             info.provides[i].schema_text = std::move(*text);
         }

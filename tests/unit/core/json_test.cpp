@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 namespace patchbay::core {
 namespace {
@@ -188,6 +189,26 @@ TEST(JsonPointer, ATokenOfAKeyLeadsBackToIt) {
     for (const std::string key : {"", "plain", "a/b", "~", "~1", "~01", "/~/"})
         EXPECT_EQ(key_of_pointer_token(pointer_token(key).substr(1)), key);
     EXPECT_EQ(key_of_pointer_token("~2~"), "~2~") << "no escape, and kept as it is";
+}
+
+TEST(Json, IsCheckedAsItIsParsed) {
+    const std::string texts[] = {
+        R"({"a": [1, {"b": "\u00e9"}, null]})",
+        "{}",
+        "[]",
+        "",
+        "{\"a\": 1e999}",
+        "{\"a\": \"\xff\"}",
+        "{\"a\": 1} 2",
+        "{\"a\":" + std::string(1'000, '[') + std::string(1'000, ']') + "}",
+        "{\"a\": \"" + std::string(100'000, 'x') + "\"}"};
+    for (const auto& text : texts) {
+        SCOPED_TRACE(text.substr(0, 40));
+        const auto parsed = parse_json_object(text);
+        const auto checked = check_json_object(text);
+        ASSERT_EQ(checked.has_value(), parsed.has_value());
+        if (!parsed) EXPECT_EQ(checked.error().message, parsed.error().message);
+    }
 }
 
 }  // namespace
