@@ -121,6 +121,7 @@ std::string transport_for(bool has_command, std::string_view url);
 bool defines_connection(const Node& body);
 
 // Shared by the tables' functions.
+inline constexpr std::string_view kTexts = "a list of text";
 std::string mismatch(std::string_view expected, const Node& value);  // "expected ..., found ..."
 // The same where a number is expected: one that does not do is shown as it is.
 std::string wrong_number(std::string_view expected, const Node& value);

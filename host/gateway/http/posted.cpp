@@ -21,18 +21,12 @@ namespace {
 
 constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (auto& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
-}
+using core::lower;
 
 // `word` is in lower case.
 bool same_word(std::string_view text, std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char x, char y) {
-        return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y;
-    });
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char x, char y) { return lower(x) == y; });
 }
 
 std::string_view trimmed(std::string_view text) {
