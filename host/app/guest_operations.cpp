@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <utility>
 
 namespace patchbay::app {
@@ -86,9 +89,27 @@ void GuestOperations::connect(const BatchLine& line, BatchInFlight& in_flight) {
     const auto servers = servers_in(line);
     for (const auto& id : servers)
         if (!servers_.has(id)) return in_flight.fail(line.id, servers_.no_such_server(id));
-    servers_.connections().connect(caller_, servers, lifetime_.guard([&in_flight, id = line.id] {
-        in_flight.succeed(id, "{}");
-    }));
+    servers_.connections().connect(
+        caller_, servers, lifetime_.guard([this, servers, &in_flight, id = line.id] {
+            check(servers, [&in_flight, id] { in_flight.succeed(id, "{}"); });
+        }));
+}
+
+// A server behind HTTP may have gone without a word: who looks at it is told what is so now.
+void GuestOperations::check(std::vector<std::string> servers, std::function<void()> checked) {
+    auto& connections = servers_.connections();
+    if (servers.empty()) servers = connections.ids();
+    const std::function<void()> one_less =
+        lifetime_.guard([missing = std::make_shared<std::size_t>(servers.size() + 1),
+                         checked = std::move(checked)] {
+            if (--*missing == 0) checked();
+        });
+    for (const auto& id : servers)
+        if (const auto leased = connections.lease(id, caller_))
+            leased->get().check(one_less);
+        else
+            one_less();
+    one_less();
 }
 
 void GuestOperations::ask(const BatchLine& line, BatchInFlight& in_flight) {

@@ -31,7 +31,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -57,6 +59,7 @@ public:
 
 private:
     void connect(const BatchLine& line, BatchInFlight& in_flight);
+    void check(std::vector<std::string> servers, std::function<void()> checked);
     void ask(const BatchLine& line, BatchInFlight& in_flight);
     void find(const BatchLine& line, BatchInFlight& in_flight);
     void call(const BatchLine& line, BatchInFlight& in_flight);

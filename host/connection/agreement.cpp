@@ -41,6 +41,12 @@ void Agreement::heard() {
     if (live_ && live_->health) live_->health->heard();
 }
 
+bool Agreement::check(std::function<void()> answered) {
+    if (!live_ || !live_->health || !parts_.dialogue.link.request_scoped()) return false;
+    live_->health->check(std::move(answered));
+    return true;
+}
+
 void Agreement::listen() {
     if (live_)
         live_->listen.open(*parts_.dialogue.link.session, parts_.dialogue.wishes.resources());

@@ -18,6 +18,7 @@
 #include "connection/inside.hpp"
 #include "connection/listen_stream.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ public:
     // what is live, and nothing where nothing is.
     void heard();
     void listen();
+    // False: nobody is asked, since nothing is live, or its transport would tell.
+    bool check(std::function<void()> answered);
 
     void on_agreed(protocol::Session session) override;
     void on_modern_for_good() override { parts_.dialogue.questions.clear(); }

@@ -216,6 +216,9 @@ Status Connection::status() const {
 void Connection::connect(std::function<void()> settled) {
     impl_->connect(std::move(settled));
 }
+void Connection::check(std::function<void()> known) {
+    if (!impl_->agreement.check(known)) impl_->context.loop.defer(std::move(known));
+}
 void Connection::warm_up() {
     if (!impl_->course.why_put_off()) impl_->connect({});
 }

@@ -54,7 +54,10 @@ public:
     // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
     // ended, well or not.
     void connect(std::function<void()> settled);
-    // The same for nobody: not where a start has failed a moment ago.
+    // Whether one that is ready is still there, where only a request tells: `known` once it has answered, has not
+    // in time, or is lost; of any other in the next turn.
+    void check(std::function<void()> known);
+    // As connect(), for nobody: not where a start has failed a moment ago.
     void warm_up();
 
     // Sends a request, connecting first when necessary. `handler` is called exactly once.

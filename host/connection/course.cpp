@@ -76,7 +76,7 @@ std::string Course::next_step() const {
     if (!supervisor_.is_given_up() || !terms.long_lived) return {};
     if (terms.turned_by_commands)
         return "; `patchbay mcp start " + core::shell_word(name_.id()) + "` starts it again";
-    return supervisor_.stays_down()
+    return supervisor_.must_stay_down()
                ? "; it is to stay down (restart = \"never\")"
                : "; a request later than " + core::duration(terms.health.reconnect_most) +
                      " (health.reconnect_most_ms) starts it again";

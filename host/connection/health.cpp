@@ -1,5 +1,8 @@
 #include "connection/health.hpp"
 
+#include <string>
+#include <utility>
+
 namespace patchbay::connection {
 
 Health::Health(core::Loop& loop, const Terms& terms, const Link& link, OwnRequests& requests,
@@ -10,24 +13,31 @@ Health::Health(core::Loop& loop, const Terms& terms, const Link& link, OwnReques
 
 void Health::wait() {
     if (terms_.health.ping_interval.count() > 0)
-        timer_.start(terms_.health.ping_interval, [this] { check(); });
+        timer_.start(terms_.health.ping_interval, [this] { look(); });
 }
 
-void Health::check() {
+void Health::look() {
     wait();
-    if (std::exchange(heard_, false)) {
-        misses_ = 0;
-        return;
-    }
+    if (!std::exchange(heard_, false)) return check([] {});
+    misses_ = 0;
+}
+
+void Health::check(std::function<void()> answered) {
     const char* method = link_.modern() ? "server/discover" : "ping";
-    requests_.ask(
-        {method, {}, {}, {}}, terms_.health.ping_timeout,
-        lifetime_.guard([this](const Result<Reply>& reply) {
-            if (reply || reply.error().code != ErrorCode::Timeout) return;
-            if (++misses_ < terms_.health.misses) return;
-            loss_.lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +
-                                                    " health checks in a row (health.misses)"});
-        }));
+    const std::function<void(const Result<Reply>&)> judge =
+        lifetime_.guard([this](const Result<Reply>& reply) { this->answered(reply); });
+    requests_.ask({method, {}, {}, {}}, terms_.health.ping_timeout,
+                  [judge, answered = std::move(answered)](const auto& reply) {
+                      judge(reply);
+                      answered();
+                  });
+}
+
+void Health::answered(const Result<Reply>& reply) {
+    if (reply || reply.error().code != ErrorCode::Timeout) return;
+    if (++misses_ < terms_.health.misses) return;
+    loss_.lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +
+                                            " health checks in a row (health.misses)"});
 }
 
 }  // namespace patchbay::connection

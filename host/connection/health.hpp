@@ -11,6 +11,8 @@
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 
+#include <functional>
+
 namespace patchbay::connection {
 
 class Health {
@@ -19,10 +21,13 @@ public:
            Loss& loss);
 
     void heard() { heard_ = true; }  // something came
+    // Asks now; `answered` once there is an answer, none in time, or the connection has gone.
+    void check(std::function<void()> answered);
 
 private:
     void wait();
-    void check();
+    void look();
+    void answered(const Result<Reply>& reply);
 
     const Terms& terms_;
     const Link& link_;

@@ -2,6 +2,9 @@
 
 #include "core/log.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace patchbay::connection {
 
 namespace {
@@ -57,6 +60,7 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
         entry.uncertain = entry.uncertain || !not_sent;
         return parts_.requests.resend(id);
     }
+    if (not_sent && is_out_of_reach(id, problem->error)) return lose_unsent(id, problem->error);
     Error error =
         problem ? problem->error : Error{ErrorCode::Protocol, "the stream ended without an answer"};
     // A server that takes every message for a notification.
@@ -65,11 +69,31 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
             " (a request is answered with application/json or text/event-stream; HTTP 202 and an "
             "empty body are for notifications)";
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
+    if (not_sent && error.code == ErrorCode::Io) error.code = ErrorCode::Unavailable;
     if (not_sent && !entry.uncertain)
         error.message += "; the request was not sent";
     else if (!refused || entry.has_run_maybe())
         error.message += kMayHaveRun;
     parts_.requests.finish(id, parts_.name.named(std::move(error)));
+}
+
+// Over HTTP no channel breaks when a server goes: that it cannot be reached is how it is known. Not while it has
+// something of another caller's, which it may still answer.
+bool Refusals::is_out_of_reach(RequestId id, const Error& error) const {
+    const bool unreached = error.code == ErrorCode::Io || error.code == ErrorCode::Unavailable;
+    if (!unreached || !parts_.link.request_scoped() || !parts_.supervisor.is_ready()) return false;
+    const auto& entry = *pending_.find(id);
+    const auto sent = pending_.sent();
+    const auto others =
+        sent.size() - static_cast<std::size_t>(std::count(sent.begin(), sent.end(), &entry));
+    return others == 0 && entry.generation == parts_.link.generation;
+}
+
+// Like any request that no server has got, it waits for the next session where there will be one.
+void Refusals::lose_unsent(RequestId id, const Error& error) {
+    pending_.set_wire_id(id, parts_.requests.delivery().next_id());
+    pending_.find(id)->stage = Stage::Waiting;
+    parts_.loss.lose({ErrorCode::Unavailable, error.message});
 }
 
 void Refusals::headers_mismatch(RequestId id) {

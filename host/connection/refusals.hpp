@@ -67,6 +67,8 @@ private:
     void authorized(const Result<void>& outcome);
     void give_up(RequestId id, Error error, unsigned http_status);
     bool is_in_use() const;
+    bool is_out_of_reach(RequestId id, const Error& error) const;
+    void lose_unsent(RequestId id, const Error& error);
     // Of a tool whose annotations promise that a second run does no harm.
     bool repeatable(const Request& request) const;
 

@@ -168,8 +168,11 @@ bool Supervisor::refuses() const {
 // Whoever looks at it, or calls it, starts nothing that its user wants to stay down. Who has signed in meanwhile is let
 // through. In a command that does one thing nothing has been down before.
 bool Supervisor::stays_down() const {
-    return terms_.long_lived && server_.restart == config::Restart::Never &&
-           phase_ == Phase::Failed;
+    return must_stay_down() && phase_ == Phase::Failed;
+}
+
+bool Supervisor::must_stay_down() const {
+    return terms_.long_lived && server_.restart == config::Restart::Never;
 }
 
 }  // namespace patchbay::connection

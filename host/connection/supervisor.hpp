@@ -103,8 +103,11 @@ public:
     bool refuses() const;
     // Whoever wants it ready hears why it is not: it must not be restarted, and nobody has said that it shall.
     bool stays_down() const;
-    // It has been given up after as many attempts as there may be.
-    bool is_given_up() const { return phase_ == Phase::Failed && shown_ == State::Failed; }
+    // It does not come back by itself: it must not, or there were as many attempts as there may be.
+    bool is_given_up() const {
+        return (phase_ == Phase::Failed || phase_ == Phase::Leaving) && shown_ == State::Failed;
+    }
+    bool must_stay_down() const;
 
 private:
     bool is_on_its_way() const;

@@ -1,8 +1,10 @@
 // Commands beside `patchbay run`: they ask it, and say what they say without it.
 #include "integration/host_guest.hpp"
+#include "integration/scripted_mcp.hpp"
 
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -516,6 +518,37 @@ TEST_F(Asked, AServerThatMustNotComeBackDoesSoForWhoStartsItAlone) {
     }
     EXPECT_EQ(home.run({"mcp", "start", "x"}).exit_code, 0);
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// It says nothing when it goes: who asks it finds out, and so does who looks.
+TEST_F(Asked, AServerBehindHttpThatHasGoneIsToldOfAsItIsAlone) {
+    std::vector<std::unique_ptr<ScriptedHttp>> servers;
+    for (const char* id : {"asked", "seen"}) {
+        servers.push_back(std::make_unique<ScriptedHttp>(scripted_mcp({{{"name", "t"}}})));
+        home.add(id, {{"url", servers.back()->url()}, {"restart", "never"}});
+    }
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"call", "mcp__asked__t"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "status"}).exit_code, 0);
+    servers.clear();
+    const std::string next = "`patchbay mcp start ";
+    const std::pair<Words, std::string> commands[] = {
+        {{"call", "mcp__asked__t"}, next + "asked` starts it again"},
+        {{"tools", "--server", "asked", "--refresh"}, next + "asked` starts it again"},
+        {{"mcp", "status", "seen"}, next + "seen` starts it again"},
+        {{"mcp", "start", "seen"}, next + "seen` starts it again"}};
+    for (const auto& [words, told] : commands) {
+        SCOPED_TRACE(::testing::PrintToString(words));
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 5);
+        EXPECT_THAT(done.out + done.err, HasSubstr(told));
+        auto alone = words;
+        alone.insert(alone.begin(), "--alone");
+        if (words[1] != "start") {
+            EXPECT_EQ(home.run(alone).exit_code, 5);
+        }
+    }
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

@@ -297,6 +297,71 @@ TEST_F(ComingBack, AFactThatIsOverIsForgotten) {
     EXPECT_FALSE(connection().status().facts.contains("pid")) << "the process is gone";
 }
 
+// ---- behind HTTP, where no channel breaks when a server goes
+
+class OutOfReach : public HttpConnectionTest {
+protected:
+    OutOfReach() {
+        long_lived = true;
+        server.be_legacy({tool_named("a")});
+        // The transport has tried, and tries no more.
+        for (const char* method : {"tools/call", "ping"})
+            for (int i = 0; i < 2; ++i) server.endings[method].push_back(refused());
+    }
+    ~OutOfReach() override { close(); }
+
+    static plugin::Problem refused() {
+        auto problem = FakeServer::problem(ErrorCode::Io, "Connection refused");
+        problem.not_sent = true;
+        return problem;
+    }
+};
+
+TEST_F(OutOfReach, AServerThatMustNotBeRestartedHasFailed) {
+    spec.config.restart = config::Restart::Never;
+    ASSERT_EQ(connect(), State::Ready);
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Unavailable);
+    EXPECT_THAT(reply.error().message, HasSubstr("connection lost: Connection refused"));
+    EXPECT_EQ(connection().state(), State::Failed);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(OutOfReach, ACallWaitsForTheServerToComeBack) {
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(ask(call("a")));
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(OutOfReach, IsSeenByWhoLooks) {
+    spec.config.restart = config::Restart::Never;
+    ASSERT_EQ(connect(), State::Ready);
+    bool known = false;
+    connection().check([&] { known = true; });
+    EXPECT_FALSE(known);
+    ASSERT_TRUE(wait([&] { return known; }));
+    EXPECT_EQ(connection().state(), State::Failed);
+}
+
+TEST_F(OutOfReach, EndsNothingThatItsServerMayStillAnswer) {
+    server.be_legacy({tool_named("a"), tool_named("b")});
+    server.endings.erase("tools/call");
+    server.results.erase("tools/call");
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome first;
+    begin(call("b"), first);
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
+    for (int i = 0; i < 2; ++i) server.endings["prompts/get"].push_back(refused());
+    const auto other = ask({"prompts/get", {"\"name\":\"p\"", ""}, 0ms, {}});
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().code, ErrorCode::Unavailable);
+    EXPECT_THAT(other.error().message, HasSubstr("the request was not sent"));
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_FALSE(first);
+}
+
 // ---- what a modern server is listened to for
 
 class Listening : public ComingBack {

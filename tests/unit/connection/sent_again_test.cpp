@@ -156,9 +156,12 @@ public:
         text = reply.error().message;
         const auto says = [&](const char* words) { return text.find(words) != text.npos; };
         EXPECT_FALSE(says("not sent") && says("may have been carried out")) << text;
-        seen.told = says("; the request was not sent")  ? Told::NotSent
-                    : says("may have been carried out") ? Told::MayHaveRun
-                                                        : Told::Refused;
+        // A server that cannot be reached is lost, with what it never got.
+        const bool not_sent =
+            says("; the request was not sent") || says("connection lost: connection reset");
+        seen.told = says("may have been carried out") ? Told::MayHaveRun
+                    : not_sent                        ? Told::NotSent
+                                                      : Told::Refused;
     }
 
     End seen;
