@@ -23,18 +23,6 @@ constexpr std::size_t kNameDigits = 64;  // of a SHA-256
 constexpr const char* kSuffix = ".json";
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
-// Two servers of one definition are two programs.
-std::string file_of(const std::string& server, const std::string& definition) {
-    return core::sha256_hex(server + "\n" + definition) + kSuffix;
-}
-
-std::string file_of(const std::string& server, const catalogue::Origin& origin,
-                    catalogue::List list) {
-    return core::sha256_hex(server + "\n" + origin.definition + "\n" + catalogue::name_of(list) +
-                            "\n" + origin.folder) +
-           kSuffix;
-}
-
 // Only who looks sees when a server was heard last: what cannot be noted is no trouble.
 void set_time(int folder, const std::string& name, catalogue::Time listed) {
     const auto seconds = std::chrono::system_clock::to_time_t(listed);
@@ -70,11 +58,12 @@ void remove_oldest(const std::string& path, std::size_t most) {
 
 CatalogueFolder::CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue,
                                  std::string path, const core::Limits& limits,
-                                 core::log::Level failures)
+                                 core::log::Level failures, Account account)
     : catalogue_(catalogue),
       path_(std::move(path)),
       limits_(limits),
       failures_(failures),
+      account_(std::move(account)),
       pause_(loop),
       worker_(loop, 1) {
     catalogue_.watch(*this);
@@ -85,6 +74,25 @@ CatalogueFolder::~CatalogueFolder() {
     catalogue_.unwatch(*this);
     catalogue_.read_from(nullptr);
     save();
+}
+
+std::string CatalogueFolder::account_of(const std::string& server, const std::string& definition) {
+    if (!account_) return {};
+    const auto [found, unknown] = accounts_.try_emplace({server, definition});
+    if (unknown) found->second = account_(server);
+    return found->second.empty() ? std::string() : "\n" + found->second;
+}
+
+std::string CatalogueFolder::file_of(const std::string& server, const std::string& definition) {
+    return core::sha256_hex(server + "\n" + definition + account_of(server, definition)) + kSuffix;
+}
+
+std::string CatalogueFolder::file_of(const std::string& server, const catalogue::Origin& origin,
+                                     catalogue::List list) {
+    return core::sha256_hex(server + "\n" + origin.definition +
+                            account_of(server, origin.definition) + "\n" +
+                            catalogue::name_of(list) + "\n" + origin.folder) +
+           kSuffix;
 }
 
 // Opened and judged once for all that are read in a row.

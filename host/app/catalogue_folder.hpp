@@ -1,4 +1,4 @@
-// What servers listed last, on disk: `catalogue/` in the state directory, one file a server, definition and list. Only
+// What servers listed last, on disk: `catalogue/` in the state directory, one file a server, definition, account and list. Only
 // a cache: what cannot be read is as if it were not there, and is written anew when its server lists it.
 //
 // Owns:    the thread that writes. Borrows loop, catalogue and limits, which must outlive it.
@@ -35,9 +35,12 @@ public:
                                  kMostFiles = 4'000;
     static constexpr std::chrono::milliseconds kPause{200};  // of several lists in a row
 
+    // What else than its definition says whose the lists of a server are; empty: nothing does. Asked once a definition.
+    using Account = std::function<std::string(const std::string& server)>;
     // `failures`: how it is told that nothing can be kept; a host that does one thing and ends loses nothing by it.
     CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue, std::string path,
-                    const core::Limits& limits, core::log::Level failures = core::log::Level::Warn);
+                    const core::Limits& limits, core::log::Level failures = core::log::Level::Warn,
+                    Account account = {});
     ~CatalogueFolder();  // what has been listed is written
 
     // The tools that these listed for an earlier host go into the catalogue, of each server and definition once. Reads
@@ -60,6 +63,11 @@ private:
     void on_items_published() override { on_published(); }
     std::optional<catalogue::Kept> take(const std::string& server, const catalogue::Origin& origin,
                                         catalogue::List list) override;
+    // Two servers of one definition are two programs.
+    std::string file_of(const std::string& server, const std::string& definition);
+    std::string file_of(const std::string& server, const catalogue::Origin& origin,
+                        catalogue::List list);
+    std::string account_of(const std::string& server, const std::string& definition);
     core::Descriptor open_folder();
     void recall(const core::Descriptor& folder, const registry::ServerSpec& spec);
     std::optional<Found> read(const core::Descriptor& folder, const std::string& name,
@@ -77,6 +85,9 @@ private:
     const std::string path_;
     const core::Limits& limits_;
     const core::log::Level failures_;
+    const Account account_;
+    std::map<std::pair<std::string, std::string>, std::string>
+        accounts_;  // of server and definition
     std::map<Which, Written> written_;
     std::set<std::string> looked_for_;  // files
     std::size_t recalled_bytes_ = 0;

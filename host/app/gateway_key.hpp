@@ -17,5 +17,7 @@ struct GatewayKey {
     bool kept = false;  // another process will find it
 };
 Result<GatewayKey> gateway_key(const std::string& state_directory);
+// Another key of this user's, in the file `name`, made and kept likewise. Io, Timeout: it cannot be kept.
+Result<std::string> kept_key(const std::string& state_directory, const std::string& name);
 
 }  // namespace patchbay::app

@@ -8,6 +8,7 @@
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
 #include "app/running_snapshot.hpp"
+#include "app/server_account.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
@@ -151,7 +152,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                         options.environment.working_directory);
         if (!options.state_directory.empty())
             lists.emplace(loop, catalogue, options.state_directory + "/catalogue", config.limits,
-                          options.long_lived ? core::log::Level::Warn : core::log::Level::Debug);
+                          options.long_lived ? core::log::Level::Warn : core::log::Level::Debug,
+                          [this](const std::string& server) { return account_of(server); });
         catalogue.watch(drifts);
         catalogue.watch(static_cast<catalogue::DriftWatcher&>(*this));
     }
@@ -187,6 +189,11 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     RunningSnapshot& running() {
         if (!snapshots) snapshots.emplace(loaded.config, *policy, *connections);
         return *snapshots;
+    }
+
+    std::string account_of(const std::string& server) {
+        const auto found = connections->find(server);
+        return found ? account.of(found->get().spec()) : std::string();
     }
 
     void recall(const std::vector<std::string>& ids) {
@@ -298,6 +305,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
     std::optional<RunningSnapshot> snapshots;
+    ServerAccount account{options.environment, options.state_directory};
     std::optional<CatalogueFolder> lists;
     std::atomic<bool> interrupted{false};
     bool needs_required = false;

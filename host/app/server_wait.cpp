@@ -124,14 +124,17 @@ void ask_for_tools(Session& session, const std::vector<std::string>& servers, se
 }
 
 // Whoever is shown a list, and may wonder of when that is.
-void tell_when_listed(const std::vector<service::Heard>& heard, const GlobalOptions& global) {
+void tell_when_listed(const std::vector<service::Heard>& heard, service::Ask ask,
+                      const GlobalOptions& global) {
     std::vector<std::string> told;
     for (const auto& each : heard)
         if (each.standing.recalled)
             told.push_back(each.server + " (" + service::time_of(each.standing.listed) + ")");
-    if (global.verbose && !told.empty())
-        say("as listed before, and not asked now: " + core::join(told, ", ") +
-            "; --refresh asks the servers");
+    if (!global.verbose || told.empty()) return;
+    const auto servers = core::join(told, ", ");
+    say(ask == service::Ask::Anew
+            ? "as listed before, as they have not answered now: " + servers
+            : "as listed before, and not asked now: " + servers + "; --refresh asks the servers");
 }
 
 void tell_rules_without_tools(const Session& session) {

@@ -47,8 +47,10 @@ void connect(Session& session, const std::vector<std::string>& servers,
 // `known` without that.
 void ask_for_tools(Session& session, const std::vector<std::string>& servers, service::Ask ask,
                    std::size_t known, const Meanwhile& meanwhile = {});
-// With -v: of which servers it is shown what they listed before, and since when that is known.
-void tell_when_listed(const std::vector<service::Heard>& heard, const GlobalOptions& global);
+// With -v: of which servers it is shown what they listed before, and since when that is known. `ask`: as they were
+// asked.
+void tell_when_listed(const std::vector<service::Heard>& heard, service::Ask ask,
+                      const GlobalOptions& global);
 // Rules that match no tool of the servers that have listed theirs by now.
 void tell_rules_without_tools(const Session& session);
 

@@ -265,11 +265,7 @@ void print_things(const ThingList& listed, Kind kind, bool as_json) {
         json::array list;
         for (const auto& thing : listed.things) {
             auto shown = service::to_json(thing);
-            for (const auto& each : listed.heard) {
-                if (each.server != thing.server) continue;
-                shown["listed_at"] = service::time_of(each.standing.listed);
-                shown["kept"] = each.standing.recalled;
-            }
+            service::add_standing(shown, thing.server, listed.heard);
             list.push_back(std::move(shown));
         }
         return print_json(json::serialize(list));
@@ -316,11 +312,13 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     // JSON is one document.
     const auto listed = global.json ? list_things(session, kind, server, which)
                                     : list_things(session, kind, server, which, show);
-    tell_when_listed(listed.heard, global);
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(service::nobody_answered(listed.errors));
+    tell_when_listed(listed.heard,
+                     which == Which::Refreshed ? service::Ask::Anew : service::Ask::IfStale,
+                     global);
     show(listed);
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;

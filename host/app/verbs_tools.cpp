@@ -119,14 +119,6 @@ void print_tool(const router::ListedTool& tool) {
     print_table(rows);
 }
 
-// When its server said so; nothing: it has not, and there is no such tool then.
-const catalogue::Standing* standing_of(const router::ListedTool& tool,
-                                       const std::vector<service::Heard>& heard) {
-    const auto found = std::find_if(heard.begin(), heard.end(),
-                                    [&](const auto& each) { return each.server == tool.server; });
-    return found == heard.end() ? nullptr : &found->standing;
-}
-
 void print_tools(const std::vector<router::ListedTool>& tools,
                  const std::vector<service::Heard>& heard, const core::Limits& limits,
                  const GlobalOptions& global, bool schema) {
@@ -137,10 +129,7 @@ void print_tools(const std::vector<router::ListedTool>& tools,
         if (as_json) {
             auto shown = service::to_json(
                 tool, limits, schema ? service::Schemas::Shown : service::Schemas::LeftOut);
-            if (const auto* standing = standing_of(tool, heard)) {
-                shown["listed_at"] = service::time_of(standing->listed);
-                shown["kept"] = standing->recalled;
-            }
+            service::add_standing(shown, tool.server, heard);
             list.push_back(std::move(shown));
             continue;
         }
@@ -278,9 +267,10 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
         ask_for_tools(session, asked, ask, known, {show, [&] { return found; }});
     }
     const auto listed = fitting(session.waited());
-    tell_when_listed(heard, global);
+    const auto tell_since = [&] { tell_when_listed(heard, ask, global); };
     const auto named = named_in(listed);
-    if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
+    if (named != listed.tools.end() && !global.json && !schema)
+        return tell_since(), print_tool(*named), kOk;
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     const bool none = listed.tools.empty();
@@ -297,6 +287,7 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
     }
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
+    tell_since();
     print_new(listed.tools);
     return end_of_list(session, listed, servers, pattern);
 }

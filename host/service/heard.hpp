@@ -5,7 +5,10 @@
 
 #include "catalogue/catalogue.hpp"
 
+#include <boost/json.hpp>
+
 #include <string>
+#include <vector>
 
 namespace patchbay::service {
 
@@ -14,5 +17,11 @@ struct Heard {
     std::string server;
     catalogue::Standing standing;
 };
+
+// Null: nobody has heard anything of it.
+const catalogue::Standing* standing_of(const std::string& server, const std::vector<Heard>& heard);
+// `listed_at` and `kept` of something that `server` lists; nothing where nobody has heard of it.
+void add_standing(boost::json::object& item, const std::string& server,
+                  const std::vector<Heard>& heard);
 
 }  // namespace patchbay::service

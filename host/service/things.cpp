@@ -242,7 +242,8 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
         const bool shows_last = (servers_ == Servers::Known || servers_ == Servers::Refreshed) &&
                                 items.error().code != ErrorCode::Unsupported;
         if (const auto kept = shows_last ? kept_of(id) : std::nullopt) {
-            ++list_.answered;
+            // Who asked all of them anew is answered by who answers.
+            list_.answered += servers_ == Servers::Known ? 1 : 0;
             show(id, *kept);
         }
     }

@@ -225,10 +225,54 @@ TEST_F(Catalogue, OfAServerThatDoesNotComeItsLastListIsShown) {
     const auto program = home.work() / "server.sh";
     fs::rename(program, home.work() / "moved");
     EXPECT_EQ(home.run({"prompts", "list"}).out, "a  p  p\n");
-    const auto refreshed = home.run({"prompts", "list", "--refresh"});
-    EXPECT_EQ(refreshed.out, "a  p  p\n");
-    EXPECT_EQ(refreshed.exit_code, 1);
-    EXPECT_THAT(refreshed.err, HasSubstr("error: server \"a\""));
+    for (const auto& words : {Words{"prompts", "list", "--refresh", "-v"},
+                              {"prompts", "list", "--refresh", "-v", "--server", "a"},
+                              {"tools", "--refresh", "-v"},
+                              {"tools", "--refresh", "-v", "--server", "a"}}) {
+        SCOPED_TRACE(::testing::PrintToString(words));
+        const auto alone = home.run(words);
+        EXPECT_EQ(alone.out, "");
+        EXPECT_EQ(alone.exit_code, 5) << "who asks for the one that does not come has no answer";
+        EXPECT_THAT(alone.err,
+                    AllOf(HasSubstr("error: server \"a\""), Not(HasSubstr("listed before"))));
+    }
+    home.add_example("b");
+    const auto beside = home.run({"prompts", "list", "--refresh", "-v"});
+    EXPECT_THAT(beside.out, HasSubstr("a  p"));
+    EXPECT_EQ(beside.exit_code, 1);
+    EXPECT_THAT(beside.err,
+                AllOf(HasSubstr("error: server \"a\""),
+                      HasSubstr("as listed before, as they have not answered now: a (20"),
+                      Not(HasSubstr("--refresh"))));
+}
+
+// The same words lead to another account.
+TEST_F(Catalogue, WhatIsListedForOneValueOfAVariableIsNotShownForAnother) {
+    for (const json::object& by :
+         {json::object{{"env", {{"TOKEN", "${ACCOUNT}"}}}}, {{"pass_env", {"ACCOUNT"}}}}) {
+        add("a", by);
+        const auto as = [&](const std::string& account, const Words& words) {
+            home.environment["ACCOUNT"] = account;
+            return home.run(words).out;
+        };
+        const auto before = starts("a");
+        EXPECT_THAT(as("first-secret", {"tools"}), HasSubstr("mcp__a__a_tool"));
+        EXPECT_EQ(as("first-secret", {"prompts", "list"}), "a  p  p\n");
+        lists("a", tool("other"));
+        has_prompt("a", "q");
+        EXPECT_THAT(as("second-secret", {"tools"}),
+                    AllOf(HasSubstr("mcp__a__other"), Not(HasSubstr("a_tool"))));
+        EXPECT_EQ(as("second-secret", {"prompts", "list"}), "a  q  q\n");
+        const auto asked = starts("a");
+        EXPECT_THAT(as("first-secret", {"tools"}), HasSubstr("mcp__a__a_tool"));
+        EXPECT_EQ(as("first-secret", {"prompts", "list"}), "a  p  p\n");
+        EXPECT_EQ(starts("a"), asked) << "each is kept";
+        EXPECT_GT(asked, before);
+    }
+    for (const auto& each : fs::recursive_directory_iterator(home.root() / "state"))
+        if (each.is_regular_file()) {
+            EXPECT_THAT(read_file(each.path()), Not(HasSubstr("-secret"))) << each.path();
+        }
 }
 
 TEST_F(Catalogue, RulesOfNowHoldForWhatWasListedBefore) {
