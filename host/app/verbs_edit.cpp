@@ -1,5 +1,7 @@
 // Verbs that change one server in the file of one scope, and nothing else.
 #include "app/definitions.hpp"
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
 #include "app/server_words.hpp"
@@ -395,6 +397,22 @@ void take_words(CLI::App& verb, EditOptions& options) {
     verb.add_option("PROGRAM", options.program, "Behind --: the program and its arguments");
 }
 
+// A file is one thing, and what somebody has turned off in the host that runs another.
+void tell_kept_off(const GlobalOptions& global, const std::vector<std::string>& servers) {
+    const auto session = Session::open(global, Session::Life::OneShot);
+    auto line = session ? running_host(*session, Guest::Person)
+                        : Result<std::unique_ptr<HostLine>>(Error());
+    if (!line) return;
+    DistantHost host(session->servers(), std::move(*line));
+    for (const auto& status : host.statuses()) {
+        const bool meant = std::find(servers.begin(), servers.end(), status.id) != servers.end();
+        if (!meant || status.state != connection::State::Disabled) continue;
+        for (const auto& note : status.notes)
+            if (note.find("`patchbay mcp ") != std::string::npos)
+                say("note: in the running host server \"" + status.id + "\" is " + note);
+    }
+}
+
 }  // namespace
 
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
@@ -407,6 +425,7 @@ int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& 
         options.scope = scope;
         if (const int failed = switch_verb(global, options, on, last); failed != kOk) code = failed;
     }
+    if (on && code == kOk && !global.quiet) tell_kept_off(global, servers);
     return code;
 }
 

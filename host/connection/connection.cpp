@@ -68,7 +68,7 @@ Cost cost_by_now(Cost cost) {
 std::string to_string(const Starting& starting) {
     if (starting.queued) return "waiting for other servers to start first";
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(starting.taken).count();
-    return "starting, " + std::to_string(seconds) + " s" +
+    return "starting" + (seconds > 0 ? ", " + std::to_string(seconds) + " s" : std::string()) +
            (starting.last_said.empty() ? "" : ", last said on stderr: " + starting.last_said);
 }
 

@@ -521,6 +521,20 @@ TEST_F(Asked, AServerThatMustNotComeBackDoesSoForWhoStartsItAlone) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_F(Asked, WhoEnablesAServerInAFileIsToldThatTheHostKeepsItOff) {
+    home.add_example("x");
+    RunningHost host(home);
+    EXPECT_EQ(home.run({"mcp", "enable", "x", "--scope", "user"}).err.find("running host"),
+              std::string::npos);
+    EXPECT_EQ(home.run({"mcp", "disable", "x"}).exit_code, 0);
+    const auto enabled = home.run({"mcp", "enable", "x", "--scope", "user"});
+    EXPECT_EQ(enabled.exit_code, 0) << enabled.err;
+    EXPECT_THAT(enabled.err, AllOf(HasSubstr("note: in the running host server \"x\" is disabled"),
+                                   HasSubstr("`patchbay mcp enable x` enables it")));
+    EXPECT_EQ(home.run({"mcp", "enable", "x"}).exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 // It says nothing when it goes: who asks it finds out, and so does who looks.
 TEST_F(Asked, AServerBehindHttpThatHasGoneIsToldOfAsItIsAlone) {
     std::vector<std::unique_ptr<ScriptedHttp>> servers;
