@@ -51,8 +51,7 @@ TEST_F(CompletionOfLines, ServersWhateverTheirState) {
                "[servers.files]\ncommand = \"true\"\n[servers.off]\ncommand = \"true\"\nenabled = "
                "false\n[servers.wrong]\nport = \"x\"\n");
     home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": "true"}}})");
-    EXPECT_THAT(next({"mcp", "get", "="}),
-                UnorderedElementsAre("files", "off", "wrong", "theirs"));
+    EXPECT_THAT(next({"mcp", "get", "="}), UnorderedElementsAre("files", "off", "wrong", "theirs"));
     EXPECT_THAT(next({"mcp", "get", "files", "="}), IsEmpty());
     EXPECT_THAT(next({"mcp", "stop", "files", "=of"}), ElementsAre("off"));
     EXPECT_THAT(next({"tools", "--server", "=fi"}), ElementsAre("files"));
