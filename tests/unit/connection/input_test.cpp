@@ -238,7 +238,8 @@ TEST_F(AfterARound, ARefusedConnectionIsTriedOnceMoreAndNeverSaidToHaveSentNothi
     call_and_be_asked();
     server.endings["tools/call"] = {refused(), refused()};
     answer();
-    EXPECT_EQ(ended().error().message, std::string("server \"s\": connection refused") + kMayHave);
+    EXPECT_EQ(ended().error().message,
+              std::string("server \"s\": connection lost: connection refused") + kMayHave);
     EXPECT_EQ(server.requests("tools/call").size(), 3u) << "the answer was not sent twice";
 }
 
