@@ -23,7 +23,6 @@ bool is_unknown(const protocol::RpcError& error) {
 
 // The numbers stay as they were written, whatever type holds them.
 Result<std::optional<SandboxState>> sandbox_state_in(std::string_view text) {
-    using State = std::optional<SandboxState>;
     if (text.size() > kMostSandboxStateBytes)
         return Error{ErrorCode::Limit, "a sandbox state is at most " +
                                            std::to_string(kMostSandboxStateBytes) +
@@ -32,7 +31,7 @@ Result<std::optional<SandboxState>> sandbox_state_in(std::string_view text) {
     if (!read)
         return Error{ErrorCode::Invalid, "the sandbox state " + read.error().message +
                                              "; expected one JSON object, or null for none"};
-    if (read->is_null()) return State();
+    if (read->is_null()) return std::optional<SandboxState>();
     if (!read->is_object())
         return Error{ErrorCode::Invalid,
                      "the sandbox state is no JSON object, such as "
@@ -42,7 +41,7 @@ Result<std::optional<SandboxState>> sandbox_state_in(std::string_view text) {
     auto params = protocol::split_params(state.text);
     if (!params) return Error{ErrorCode::Invalid, "the sandbox state: " + params.error().message};
     state.params = std::move(*params);
-    return State(std::move(state));
+    return std::optional<SandboxState>(std::move(state));
 }
 
 void SandboxUpdates::begin_session() {
