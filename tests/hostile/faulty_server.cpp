@@ -3,7 +3,7 @@
 //   mute       answers all but calls
 //   dead       answers nothing once its tools are listed
 //   noisy      10 MB a second on stderr
-//   storm      10,000 times a second that its tools have changed
+//   storm      10,000 times a second that its tools have changed, or FAULTY_CHANGES times in 10 ms
 //   many       100,000 tools
 //   others     other tools in each list, and says so behind each call
 // Speaks 2025-11-25 over stdio. Each list of its tools adds a byte to the file FAULTY_LISTS. How many calls were
@@ -117,7 +117,9 @@ private:
     std::string noise_ = std::string(kNoise - 1, 'n') + "\n";
     std::string changes_ = [] {
         std::string all;
-        for (int i = 0; i < kChanges; ++i) all += kChanged;
+        const char* wanted = std::getenv("FAULTY_CHANGES");
+        const int changes = wanted ? std::atoi(wanted) : kChanges;
+        for (int i = 0; i < changes; ++i) all += kChanged;
         return all;
     }();
     bool listed_ = false, silent_ = false;
