@@ -1,5 +1,6 @@
 #include "app/configuration_digest.hpp"
 
+#include "app/server_variables.hpp"
 #include "config/keys.hpp"
 #include "config/launch.hpp"
 #include "core/digest.hpp"
@@ -8,7 +9,6 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <iterator>
 #include <set>
@@ -26,37 +26,13 @@ constexpr const char* kInherited[] = {
     "HTTP_PROXY", "http_proxy", "HTTPS_PROXY",   "https_proxy", "ALL_PROXY", "all_proxy",
     "NO_PROXY",   "no_proxy",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
-bool is_of_a_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-void add_named_in(std::string_view text, std::set<std::string>& names) {
-    for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at)) {
-        at += 2;
-        auto end = at;
-        while (end < text.size() && is_of_a_name(text[end])) ++end;
-        names.emplace(text.substr(at, end - at));
-    }
-}
-
-void add_texts(const json::value* list, std::set<std::string>& names) {
-    if (!list || !list->is_array()) return;
-    for (const auto& each : list->get_array())
-        if (each.is_string()) names.emplace(each.get_string());
-}
-
-std::set<std::string> variables_of(const registry::Snapshot& snapshot) {
+std::set<std::string> variables_of_all(const registry::Snapshot& snapshot) {
     std::set<std::string> names(std::begin(kInherited), std::end(kInherited));
     for (const auto& limit : config::kTimeLimits)
         if (limit.variable) names.insert(limit.variable);
     names.insert(snapshot.config.plugins.stdio_pass_env.begin(),
                  snapshot.config.plugins.stdio_pass_env.end());
-    for (const auto& spec : snapshot.specs) {
-        names.insert(spec.config.bearer_token_env_var);
-        add_texts(spec.config.settings.if_contains("pass_env"), names);
-        for (const auto& part : registry::parts_of_connection(spec))
-            add_named_in(json::serialize(part.value), names);
-    }
+    for (const auto& spec : snapshot.specs) names.merge(variables_of(spec));
     return names;
 }
 
@@ -116,7 +92,7 @@ std::vector<std::string> variables_given(const registry::Snapshot& snapshot) {
     constexpr std::string_view kOfTheUser[] = {"HOME", "USER",   "LANG",          "LC_ALL",
                                                "TZ",   "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"};
     std::vector<std::string> given;
-    for (const auto& name : variables_of(snapshot)) {
+    for (const auto& name : variables_of_all(snapshot)) {
         const char* value = std::getenv(name.c_str());
         const bool known =
             std::find(std::begin(kOfTheUser), std::end(kOfTheUser), name) != std::end(kOfTheUser);
@@ -139,7 +115,7 @@ bool minds_the_folder(const registry::Snapshot& snapshot) {
 std::string configuration_digest(const registry::Snapshot& snapshot,
                                  const config::Environment& environment) {
     json::object values;
-    for (const auto& name : variables_of(snapshot))
+    for (const auto& name : variables_of_all(snapshot))
         if (const auto value = environment.variable(name)) values[name] = *value;
     return core::sha256_hex(json::serialize(
         json::array{servers_and_rules(snapshot), places(snapshot.config), std::move(values),
