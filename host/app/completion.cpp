@@ -33,6 +33,7 @@ public:
         if (word == "--") {
             rest_ = true;
         } else if (word.starts_with('-')) {
+            // One that nobody knows takes no word with it: the verb behind it is found all the same.
             const auto* option = find(word);
             if (option && option->get_items_expected_max() > 0) waiting_ = option;
         } else if (const auto* verb = verb_below(word)) {
@@ -86,6 +87,7 @@ private:
         for (auto& name : names()) completion.candidates.push_back({std::move(name), {}});
     }
 
+    // Those of all verbs may stand behind any of them.
     void add_options(Completion& completion) const {
         for (const auto* app = verb_; app; app = app->get_parent())
             for (const auto* option : app->get_options())
@@ -97,6 +99,7 @@ private:
         for (const auto* each : verb_->get_subcommands({}))
             completion.candidates.push_back({each->get_name(), each->get_description()});
         if (verb_->get_name() == "tools") add(known_.tools, completion);
+        // The first that has not all its words takes this one.
         std::size_t at = 0;
         for (const auto* option : verb_->get_options()) {
             if (!option->get_positional()) continue;

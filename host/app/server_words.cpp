@@ -80,6 +80,7 @@ Result<json::object> entry_of(const ServerWords& words, const char* type_key) {
     if (!env) return env.error();
     json::object entry;
     if (!words.transport.empty()) entry[type_key] = words.transport;
+    // `--command` and what stands behind `--` are one program, as check() has seen to it.
     auto program = words.program;
     if (!words.command.empty()) program.insert(program.begin(), words.command);
     program.insert(program.end(), words.args.begin(), words.args.end());
@@ -101,6 +102,7 @@ Result<json::object> entry_of(const ServerWords& words, const char* type_key) {
             return invalid("--key " + core::printable(member.key(), 80) +
                            " is said by another option already");
         const std::string_view word = *core::text_of(member.value());
+        // Null would mean that the key is not there, and nobody says a key for that.
         auto value = core::parse_json(word);
         entry[member.key()] = !value || value->is_null() ? json::value(word) : std::move(*value);
     }

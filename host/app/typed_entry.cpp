@@ -49,6 +49,8 @@ IsTyped is_switched(const ScopeFile& file, const json::value& before, const json
                     const std::string& approved) {
     return [&file, before, after, approved](const config::Proposal& proposal) {
         if (approved.empty()) return false;
+        // What was approved is what there would be now, had it not been turned: the same, with the entry as it was. It may
+        // be the one that defines the server, or one of those that adjust it.
         const auto is_now = restated(file, after, proposal);
         const auto was = before.is_null() ? json::value() : restated(file, before, proposal);
         const auto& definition = proposal.definition;
@@ -109,6 +111,7 @@ Result<void> approve_again(Host& host, const json::object& note) {
         const auto id = core::text_in(one, "id"), digest = core::text_in(one, "digest");
         if (!id || !digest) continue;
         const std::string server(*id);
+        // Nothing is approved any more: somebody has revoked it since, and an undo is no way round that.
         if (host.trust().digest_of(host.project(), server).empty()) continue;
         if (auto done = approve(
                 host, server,

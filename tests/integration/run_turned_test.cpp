@@ -156,6 +156,5 @@ TEST_F(Asked, WhoEnablesAServerInAFileIsToldThatTheHostKeepsItOff) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
-
 }  // namespace
 }  // namespace patchbay::test
