@@ -29,6 +29,8 @@ public:
     // What has been typed before.
     void pass(const std::string& word) {
         if (rest_) return;
+        // bash has `--scope=user` as three words.
+        if (waiting_ && word == "=") return;
         if (std::exchange(waiting_, nullptr)) return;
         if (word == "--") {
             rest_ = true;
@@ -46,6 +48,8 @@ public:
 
     Completion end_in(const std::string& begun) const {
         Completion completion;
+        if (const auto equals = begun.find('='); begun.starts_with("--") && equals != begun.npos)
+            return value_in(begun.substr(0, equals), begun.substr(equals + 1));
         if (rest_)
             completion.files = true;
         else if (waiting_)
@@ -70,6 +74,16 @@ private:
         for (const auto* each : verb_->get_subcommands({}))
             if (each->get_name() == word) return each;
         return nullptr;
+    }
+
+    // Of one word, as other shells have it.
+    Completion value_in(const std::string& option, const std::string& begun) const {
+        Completion completion;
+        if (const auto* found = rest_ ? nullptr : find(option)) add_values(*found, completion);
+        std::erase_if(completion.candidates,
+                      [&](const auto& each) { return !each.word.starts_with(begun); });
+        for (auto& each : completion.candidates) each.word.insert(0, option + "=");
+        return completion;
     }
 
     // By what its help calls the value.

@@ -25,10 +25,11 @@ Result<std::optional<std::string>> kept_in(const std::string& directory, const s
 }
 
 // One that another process has made meanwhile counts.
-Result<std::string> made_in(const std::string& path, const std::string& name) {
+Result<std::string> made_in(const std::string& path, const std::string& name,
+                            std::chrono::milliseconds wait) {
     const auto directory = core::open_private_directory(path, kOthers, core::Make::Yes);
     if (!directory) return directory.error();
-    const auto turn = core::take_turn(*directory, path, "gateway.lock", kTurn);
+    const auto turn = core::take_turn(*directory, path, "gateway.lock", wait);
     if (!turn) return turn.error();
     auto kept = kept_in(path, name);
     if (!kept) return kept.error();
@@ -42,16 +43,17 @@ Result<std::string> made_in(const std::string& path, const std::string& name) {
 }  // namespace
 
 // First without a turn, which cannot be taken where nothing can be written.
-Result<std::string> kept_key(const std::string& state_directory, const std::string& name) {
+Result<std::string> kept_key(const std::string& state_directory, const std::string& name,
+                             std::chrono::milliseconds wait) {
     auto kept = kept_in(state_directory, name);
     if (!kept) return kept.error();
     if (*kept) return std::move(**kept);
-    return made_in(state_directory, name);
+    return made_in(state_directory, name, wait);
 }
 
 Result<GatewayKey> gateway_key(const std::string& state_directory) {
     if (state_directory.empty()) return GatewayKey{core::random_hex(kKeyBytes)};
-    auto key = kept_key(state_directory, kName);
+    auto key = kept_key(state_directory, kName, kTurn);
     if (key) return GatewayKey{std::move(*key), true};
     const auto code = key.error().code;
     if (code != ErrorCode::Io && code != ErrorCode::Timeout) return key.error();

@@ -91,8 +91,10 @@ std::string last_changed(const config::Environment& environment,
         if (!places) continue;
         auto named = places->files;
         named.push_back(places->fresh);
-        for (const auto& path : named)
+        for (const auto& path : named) {
+            if (!places->folder.empty() && !check_inside(path, places->folder)) continue;
             if (const auto seen = ClientFile::read(path)) files.push_back(seen->path());
+        }
     }
     return ClientRecord::last_of(files, state_directory, kOurs);
 }

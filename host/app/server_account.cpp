@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include <chrono>
 #include <cstddef>
 
 namespace patchbay::app {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kKey = "catalogue.key";
 constexpr std::size_t kKeyBytes = 32;
+constexpr std::chrono::milliseconds kTurn{20};  // on the loop
 
 }  // namespace
 
@@ -32,7 +34,7 @@ std::string ServerAccount::of(const registry::ServerSpec& spec) {
 
 const std::string& ServerAccount::key() {
     if (!key_.empty()) return key_;
-    const auto kept = kept_key(state_directory_, kKey);
+    const auto kept = kept_key(state_directory_, kKey, kTurn);
     return key_ = kept ? *kept : core::random_hex(kKeyBytes);
 }
 

@@ -10,13 +10,17 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::string_view kEnv = "env:";  // as some programs write it (config/expand.cpp)
+
 bool is_of_a_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
 void add_named_in(std::string_view text, std::set<std::string>& names) {
     for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at)) {
-        const auto begin = at += 2;
+        at += 2;
+        if (text.substr(at).starts_with(kEnv)) at += kEnv.size();
+        const auto begin = at;
         while (at < text.size() && is_of_a_name(text[at])) ++at;
         if (at > begin) names.emplace(text.substr(begin, at - begin));
     }

@@ -7,6 +7,8 @@
 #include "service/trust.hpp"
 
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace json = boost::json;
 namespace {
 
 constexpr const char* kApprovals = "approvals";
+constexpr const char* kAdjustedBy = "adjusted_by";  // of a definition
+
+bool is_same_file(const std::string& one, const std::string& other) {
+    std::error_code failed;
+    return std::filesystem::equivalent(one, other, failed) && !failed;
+}
 
 // Null: it reads as none.
 json::value restated(const ScopeFile& file, const json::value& entry,
@@ -40,8 +48,10 @@ IsTyped is_whole(const ScopeFile& file, const json::object& entry) {
     return [&file, entry](const config::Proposal& proposal) {
         const auto& definition = proposal.definition;
         const auto* server = definition.if_contains("server");
-        return server && server->is_object() && *server == restated(file, entry, proposal) &&
-               !definition.contains("adjusted_by") && !definition.contains("refused");
+        // What another file says in the same words begins in another folder, and may be another program.
+        return is_same_file(proposal.place.file, file.path()) && server && server->is_object() &&
+               *server == restated(file, entry, proposal) && !definition.contains(kAdjustedBy) &&
+               !definition.contains("refused");
     };
 }
 
@@ -51,7 +61,7 @@ IsTyped is_switched(const ScopeFile& file, const json::value& before, const json
         if (approved.empty()) return false;
         // What was approved is what there would be now, had it not been turned: the same, with the entry as it was. It may
         // be the one that defines the server, or one of those that adjust it.
-        const auto is_now = restated(file, after, proposal);
+        const auto is_now = after.is_null() ? json::value() : restated(file, after, proposal);
         const auto was = before.is_null() ? json::value() : restated(file, before, proposal);
         const auto& definition = proposal.definition;
         const auto is_approved = [&](json::object earlier) {
@@ -62,20 +72,23 @@ IsTyped is_switched(const ScopeFile& file, const json::value& before, const json
             earlier["server"] = was;
             if (is_approved(std::move(earlier))) return true;
         }
-        const auto* adjusting = definition.if_contains("adjusted_by");
-        const auto* list = adjusting ? adjusting->if_array() : nullptr;
-        for (std::size_t i = 0; list && i < list->size(); ++i) {
-            if ((*list)[i] != is_now) continue;
-            auto others = *list;
-            if (was.is_null())
+        const auto* list = core::array_in(&definition, kAdjustedBy);
+        const auto adjusted = list ? *list : json::array();
+        // At each place where it may stand, as it was or not at all.
+        for (std::size_t i = 0; i < adjusted.size() + (is_now.is_null() ? 1 : 0); ++i) {
+            if (!is_now.is_null() && adjusted[i] != is_now) continue;
+            auto others = adjusted;
+            if (is_now.is_null())
+                others.insert(others.begin() + static_cast<std::ptrdiff_t>(i), was);
+            else if (was.is_null())
                 others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
             else
                 others[i] = was;
             auto earlier = definition;
             if (others.empty())
-                earlier.erase("adjusted_by");
+                earlier.erase(kAdjustedBy);
             else
-                earlier["adjusted_by"] = std::move(others);
+                earlier[kAdjustedBy] = std::move(others);
             if (is_approved(std::move(earlier))) return true;
         }
         return false;
@@ -87,6 +100,11 @@ Result<void> approve(Host& host, const std::string& id, const IsTyped& typed) {
     for (const auto& proposal : host.config().untrusted)
         if (proposal.id == id && typed && typed(proposal)) own.push_back(proposal);
     return own.empty() ? Result<void>() : host.trust().approve(own);
+}
+
+std::string approved_digest(Host& host, const std::string& id) {
+    return service::is_approved(id, host.config()) ? host.trust().digest_of(host.project(), id)
+                                                   : std::string();
 }
 
 json::object approval_of(Host& host, const std::string& id) {

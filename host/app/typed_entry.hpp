@@ -24,14 +24,16 @@ std::optional<config::ServerEntry> entry_as_read(const ScopeFile& file,
                                                  const boost::json::value& entry,
                                                  const config::Source& source);
 
-// The whole of it is `entry`. Borrows `file`.
+// It stands in `file`, and the whole of it is `entry`. Borrows `file`.
 IsTyped is_whole(const ScopeFile& file, const boost::json::object& entry);
-// `before` (null: there was no entry) has become `after` and was approved by that digest. Borrows `file`.
+// `before` (null: there was no entry) has become `after` (null: there is none) and was approved by that digest. Borrows `file`.
 IsTyped is_switched(const ScopeFile& file, const boost::json::value& before,
                     const boost::json::value& after, const std::string& approved);
 
 Result<void> approve(Host& host, const std::string& id, const IsTyped& typed);
 
+// Empty: it is not approved, or needs not be.
+std::string approved_digest(Host& host, const std::string& id);
 // For the note of a change: the approval of what was there.
 boost::json::object approval_of(Host& host, const std::string& id);
 // What notes hold of approvals, in one.

@@ -11,18 +11,22 @@ namespace patchbay::app {
 
 namespace {
 
-// Each asks `completion words`, the word that is being typed behind `=`: an empty one is passed on so, too.
+// Each asks `completion words`, the word that is being typed behind `=`: an empty one is passed on so, too. Of a path that is not
+// whole the program in PATH is asked: `./patchbay` of a checkout runs nothing before it is entered.
 constexpr const char* kBash = R"(_patchbay() {
     local IFS=$'\n' files=
     COMPREPLY=()
     local current=${COMP_WORDS[COMP_CWORD]}
     local line
+    [ "$current" != = ] || current=
+    local program=patchbay
+    case ${COMP_WORDS[0]} in /*) program=${COMP_WORDS[0]} ;; esac
     while read -r line; do
         case $line in
             :files) files=1 ;;
             *) COMPREPLY+=("${line%%$'\t'*}") ;;
         esac
-    done < <("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" "=$current" 2>/dev/null)
+    done < <(command "$program" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" "=$current" 2>/dev/null)
     [ -z "$files" ] || { compopt -o filenames; COMPREPLY+=($(compgen -f -- "$current")); }
 }
 complete -F _patchbay patchbay)";
@@ -30,14 +34,15 @@ complete -F _patchbay patchbay)";
 constexpr const char* kZsh = R"(#compdef patchbay
 _patchbay() {
     local -a found
-    local line files=
+    local line files= program=patchbay
+    [[ ${words[1]} != /* ]] || program=${words[1]}
     while IFS= read -r line; do
         case $line in
             :files) files=1 ;;
             *$'\t'*) found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
             *) found+=("${line//:/\\:}") ;;
         esac
-    done < <("${words[1]}" completion words -- "${(@)words[2,CURRENT-1]}" "=${words[CURRENT]}" 2>/dev/null)
+    done < <(command "$program" completion words -- "${(@)words[2,CURRENT-1]}" "=${words[CURRENT]}" 2>/dev/null)
     (( ${#found} )) && _describe patchbay found
     [[ -z $files ]] || _files
 }
@@ -47,7 +52,7 @@ compdef _patchbay patchbay
 constexpr const char* kFish = R"(function __patchbay_words
     set -l all (commandline -opc)
     set -l current (commandline -ct)
-    for line in ($all[1] completion words -- $all[2..-1] "=$current" 2>/dev/null)
+    for line in (command patchbay completion words -- $all[2..-1] "=$current" 2>/dev/null)
         if test "$line" = ":files"
             __fish_complete_path "$current"
         else

@@ -18,7 +18,9 @@
 #include "service/trust.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -125,11 +127,13 @@ void tell_effective(const config::Config& config, const std::string& id, const s
     const auto* server = server_of(config, id);
     if (!server && state == "removed") {
         for (const auto& left : definitions_of(id, environment))
-            say("what adjusts it is left: " + config::to_string(left.place) +
-                "; patchbay mcp remove " + id + " --scope " + config::name_of(left.place.scope));
+            say((left.connects ? "it is defined still: " : "what adjusts it is left: ") +
+                config::to_string(left.place) + "; patchbay mcp remove " + id + " --scope " +
+                config::name_of(left.place.scope));
         return;
     }
     if (!server) return say(why_not(config, id, file, environment));
+    if (state == "unchanged") return;
     const bool wanted = state != "disabled";
     if (server->place.file != file && state != "enabled" && state != "disabled")
         say("what counts is " + config::to_string(server->place) +
@@ -216,6 +220,10 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!text) return report_file(text.error(), global);
     ScopeChange done{file->path(), {}, {}, false, false, {}};
     Host host(host_options(global));
+    const auto whole = is_whole(*file, *entry);
+    // One that adjusts what was approved leaves that so.
+    const auto adjusted = is_switched(*file, there ? *there : json::value(), *entry,
+                                      approved_digest(host, options.id));
     if (!same) {
         if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
             return report(fine.error(), global);
@@ -228,7 +236,25 @@ int add(const GlobalOptions& global, const EditOptions& options,
                 same    ? "unchanged"
                 : there ? "replaced"
                         : "added",
-                done, global, is_whole(*file, *entry));
+                done, global, [&](const auto& each) { return whole(each) || adjusted(each); });
+}
+
+// A path that was typed in a shell begins where that is; in a file it stands beside the file. Of a file of all projects it is
+// whole.
+void place_beside(const ScopeFile& file, const std::string& scope,
+                  const config::Environment& environment, json::object& entry) {
+    const auto folder = std::filesystem::path(file.path()).parent_path();
+    for (const auto* key : {"command", "cwd"}) {
+        const auto word = core::text_in(&entry, key);
+        if (!word || word->empty() || std::string_view("/~$").find(word->front()) != word->npos)
+            continue;
+        if (key == std::string_view("command") && word->find('/') == word->npos) continue;
+        const auto meant =
+            (std::filesystem::path(environment.working_directory) / *word).lexically_normal();
+        auto written = scope == "user" ? meant.string() : meant.lexically_relative(folder).string();
+        if (written.find('/') == written.npos) written.insert(0, "./");
+        entry[key] = written;
+    }
 }
 
 int add_words_verb(const GlobalOptions& global, EditOptions options) {
@@ -236,7 +262,9 @@ int add_words_verb(const GlobalOptions& global, EditOptions options) {
     if (!secret) return report(secret.error(), global);
     options.oauth.client_secret = std::move(*secret);
     return add(global, options, [&](const ScopeFile& file) {
-        return entry_of(options, file.of_other_programs() ? "type" : "transport");
+        auto entry = entry_of(options, file.of_other_programs() ? "type" : "transport");
+        if (entry) place_beside(file, options.scope, environment_of(global), *entry);
+        return entry;
     });
 }
 
@@ -281,16 +309,18 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
                       global);
     auto text = file->without();
     if (!text) return report_file(text.error(), global);
+    const auto freed =
+        is_switched(*file, *file->entry(), nullptr, approved_digest(host, options.id));
     auto written = file->write(std::move(*text), approval_of(host, options.id));
     if (!written) return report_file(written.error(), global);
-    return tell(options, "removed", *written, global, {});
+    return tell(options, "removed", *written, global, freed);
 }
 
 // ---- enable, disable
 
-// `last`: the change by this command before, and then this one.
+// `changes`: by this command so far, by the file; this one is put with them.
 int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on,
-                std::optional<ScopeChange>& last) {
+                std::map<std::string, ScopeChange>& changes) {
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
     const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
@@ -315,18 +345,17 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     const auto before = entry ? json::value(*entry) : json::value();
     auto after = entry ? *entry : json::object();
     after[key] = turned != on;
-    const auto approved = service::is_approved(options.id, host.config())
-                              ? host.trust().digest_of(host.project(), options.id)
-                              : std::string();
+    const auto approved = approved_digest(host, options.id);
     if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
         return report(fine.error(), global);
-    const bool continues = last && last->file == file->path();
+    const auto earlier = changes.find(file->path());
+    const auto* last = earlier == changes.end() ? nullptr : &earlier->second;
     auto note = approval_of(host, options.id);
-    if (continues) note = joined_notes(last->note, note);
-    auto written = file->write(std::move(*text), std::move(note), continues ? &*last : nullptr);
+    if (last) note = joined_notes(last->note, note);
+    auto written = file->write(std::move(*text), std::move(note), last);
     if (!written) return report_file(written.error(), global);
     const bool same = written->before == written->after;
-    if (!same) last = *written;
+    if (!same) changes[file->path()] = *written;
     return tell(options,
                 same ? "unchanged"
                 : on ? "enabled"
@@ -418,12 +447,13 @@ void tell_kept_off(const GlobalOptions& global, const std::vector<std::string>& 
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on) {
     int code = kOk;
-    std::optional<ScopeChange> last;
+    std::map<std::string, ScopeChange> changes;
     for (const auto& id : servers) {
         EditOptions options;
         options.id = id;
         options.scope = scope;
-        if (const int failed = switch_verb(global, options, on, last); failed != kOk) code = failed;
+        if (const int failed = switch_verb(global, options, on, changes); failed != kOk)
+            code = failed;
     }
     if (on && code == kOk && !global.quiet) tell_kept_off(global, servers);
     return code;

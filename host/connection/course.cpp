@@ -93,7 +93,9 @@ Error Course::fail(const Error& told, const Event& event) {
         starts_->fail({told,
                        supervisor_.shown() == State::Error ? Retry::Useless : Retry::Worthwhile,
                        context_.loop.now()});
-    return {told.code, told.message + next};
+    // Whoever waits has sent nothing: whatever broke on the way, to them it is a server that is not there.
+    const auto code = told.code == ErrorCode::Io ? ErrorCode::Unavailable : told.code;
+    return {code, told.message + next};
 }
 
 void Course::was_ready() {

@@ -18,22 +18,24 @@ void Health::wait() {
 
 void Health::look() {
     wait();
-    if (!std::exchange(heard_, false)) return check([] {});
-    misses_ = 0;
+    if (std::exchange(heard_, false)) {
+        misses_ = 0;
+        return;
+    }
+    ask(lifetime_.guard([this](const Result<Reply>& reply) { count(reply); }));
 }
 
+// Who looks at a server as often as they like does not make it miss more: it may be busy with a call.
 void Health::check(std::function<void()> answered) {
-    const char* method = link_.modern() ? "server/discover" : "ping";
-    const std::function<void(const Result<Reply>&)> judge =
-        lifetime_.guard([this](const Result<Reply>& reply) { this->answered(reply); });
-    requests_.ask({method, {}, {}, {}}, terms_.health.ping_timeout,
-                  [judge, answered = std::move(answered)](const auto& reply) {
-                      judge(reply);
-                      answered();
-                  });
+    ask([answered = std::move(answered)](const auto&) { answered(); });
 }
 
-void Health::answered(const Result<Reply>& reply) {
+void Health::ask(std::function<void(const Result<Reply>&)> answered) {
+    const char* method = link_.modern() ? "server/discover" : "ping";
+    requests_.ask({method, {}, {}, {}}, terms_.health.ping_timeout, std::move(answered));
+}
+
+void Health::count(const Result<Reply>& reply) {
     if (reply || reply.error().code != ErrorCode::Timeout) return;
     if (++misses_ < terms_.health.misses) return;
     loss_.lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +

@@ -27,7 +27,8 @@ public:
 private:
     void wait();
     void look();
-    void answered(const Result<Reply>& reply);
+    void ask(std::function<void(const Result<Reply>&)> answered);
+    void count(const Result<Reply>& reply);
 
     const Terms& terms_;
     const Link& link_;

@@ -248,8 +248,9 @@ TEST_F(Catalogue, OfAServerThatDoesNotComeItsLastListIsShown) {
 
 // The same words lead to another account.
 TEST_F(Catalogue, WhatIsListedForOneValueOfAVariableIsNotShownForAnother) {
-    for (const json::object& by :
-         {json::object{{"env", {{"TOKEN", "${ACCOUNT}"}}}}, {{"pass_env", {"ACCOUNT"}}}}) {
+    for (const json::object& by : {json::object{{"env", {{"TOKEN", "${ACCOUNT}"}}}},
+                                   {{"env", {{"TOKEN", "${env:ACCOUNT}"}}}},
+                                   {{"pass_env", {"ACCOUNT"}}}}) {
         add("a", by);
         const auto as = [&](const std::string& account, const Words& words) {
             home.environment["ACCOUNT"] = account;

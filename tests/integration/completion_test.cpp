@@ -1,6 +1,7 @@
 // What a shell is told may stand next, as its script asks.
 #include "integration/home.hpp"
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -44,6 +45,9 @@ TEST_F(CompletionOfLines, OptionsOfTheVerbAndOfAll) {
                 UnorderedElementsAre("--oauth-client-id", "--oauth-client-secret"));
     EXPECT_THAT(next({"mcp", "add", "x", "=--plugin"}), ElementsAre("--plugin-dir"));
     EXPECT_THAT(next({"mcp", "list", "--scope", "=pro"}), ElementsAre("project"));
+    EXPECT_THAT(next({"mcp", "list", "--scope", "=", "=pro"}), ElementsAre("project"))
+        << "as bash has it";
+    EXPECT_THAT(next({"mcp", "list", "=--scope=pro"}), ElementsAre("--scope=project"));
 }
 
 TEST_F(CompletionOfLines, ServersWhateverTheirState) {
@@ -85,12 +89,18 @@ TEST_F(CompletionOfLines, BashCompletesByItsScript) {
                                  "COMP_WORDS=(\"$0\" mcp get e); COMP_CWORD=3; _patchbay; echo "
                                  "\"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(\"$0\" mcp rem); COMP_CWORD=2; _patchbay; echo "
+                                 "\"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(./patchbay mcp rem); _patchbay; echo "
                                  "\"${COMPREPLY[@]}\"\n");
+    // What a checkout calls so is not run for a key that is pressed.
+    home.write("patchbay", "#!/bin/sh\ntouch ran\n");
+    std::filesystem::permissions(home.work() / "patchbay", std::filesystem::perms::owner_all);
     auto shell = home.patchbay({});
     shell.argv = {"/bin/bash", "-c", ". ./session.sh", shell.argv.front()};
     Program program(shell);
     const auto done = program.finish();
-    EXPECT_EQ(done.out, "ex\nremove\n") << done.err;
+    EXPECT_THAT(done.out, StartsWith("ex\nremove\n")) << done.err;
+    EXPECT_FALSE(std::filesystem::exists(home.work() / "ran"));
 }
 
 }  // namespace

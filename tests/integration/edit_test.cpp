@@ -225,6 +225,42 @@ TEST_F(EditVerbs, OneThatIsTypedInPlaceOfWhatACheckoutBroughtIsOnesOwn) {
     EXPECT_EQ(home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code, 7) << "rm is not";
 }
 
+TEST_F(EditVerbs, TheSameWordsInAnotherFileAreNotWhatWasTyped) {
+    const std::string typed = "{\"command\": \"" + example_server() + "\"}";
+    home.write(".mcp.json", "{\"mcpServers\": {\"x\": " + typed + "}}");
+    EXPECT_EQ(edit({"add-json", "x", typed, "--scope", "user"}).exit_code, 0);
+    EXPECT_THAT(edit({"list"}).out, AllOf(HasSubstr("user"), Not(HasSubstr("project"))))
+        << "the one in force is one's own";
+}
+
+TEST_F(EditVerbs, WhatIsAdjustedByOnesOwnWordsStaysApproved) {
+    ASSERT_EQ(edit(example({"add", "x"})).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "x", "--scope", "local"}).exit_code, 0);
+    const auto removed = edit({"remove", "x", "--scope", "local"});
+    EXPECT_THAT(removed.err, Not(HasSubstr("is left")));
+    EXPECT_TRUE(works("x"));
+    ASSERT_EQ(
+        edit({"add-json", "x", R"({"disabled_tools": ["fail"]})", "--scope", "local"}).exit_code,
+        0);
+    EXPECT_TRUE(works("x"));
+    EXPECT_EQ(home.run({"call", "mcp__x__fail"}).exit_code, 7);
+}
+
+TEST_F(EditVerbs, APathThatIsTypedBeginsWhereItIsTyped) {
+    home.write("sub/run.sh", "#!/bin/sh\nexec " + example_server() + "\n");
+    home.write("run.sh", "#!/bin/sh\nexit 9\n");
+    for (const char* each : {"run.sh", "sub/run.sh"})
+        fs::permissions(home.work() / each, fs::perms::owner_all);
+    fs::create_directories(home.work() / ".git");
+    for (const char* scope : {"project", "user"}) {
+        auto add = home.patchbay({"mcp", "add", scope, "--scope", scope, "--", "./run.sh"});
+        add.directory = home.work() / "sub";
+        EXPECT_EQ(Program(add).finish().exit_code, 0);
+        EXPECT_TRUE(works(scope)) << scope;
+    }
+    EXPECT_THAT(text(project), HasSubstr("\"../sub/run.sh\""));
+}
+
 TEST_F(EditVerbs, AnotherProgramByThatIdInTheSameFileIsNotWhatWasTyped) {
     const std::string typed = "{\"command\": \"" + example_server() + "\"}";
     const std::string theirs = R"({"command": "/bin/false"})";
@@ -327,6 +363,32 @@ TEST_F(EditVerbs, WhatOneCommandChangedIsTakenBackAtOnce) {
     EXPECT_EQ(text(project), between);
 }
 
+TEST_F(EditVerbs, WhatOneCommandChangedInTwoFilesIsTakenBackInEach) {
+    home.write(project, "");
+    home.write(".mcp.json", R"({"mcpServers": {"x": {"command": "true"}}})");
+    for (const char* id : {"a", "c"})
+        ASSERT_EQ(edit({"add", id, "--file", project, "--", "true"}).exit_code, 0);
+    const auto before = text(project);
+    ASSERT_EQ(edit({"disable", "a", "x", "c", "--scope", "project"}).exit_code, 0);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_EQ(text(project), before);
+    EXPECT_EQ(text(".mcp.json"), R"({"mcpServers": {"x": {"command": "true"}}})");
+}
+
+TEST_F(EditVerbs, ALinkToAnotherCheckoutIsNoWayToUndoThere) {
+    const auto other = home.root() / "other";
+    fs::create_directories(other / ".git");
+    auto disable = home.patchbay({"mcp", "add", "x", "--", "true"});
+    disable.directory = other;
+    ASSERT_EQ(Program(disable).finish().exit_code, 0);
+    const auto file = other / project;
+    const auto written = read_file(file);
+    fs::create_directories(home.work() / ".patchbay");
+    fs::create_symlink(file, home.work() / project);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 6);
+    EXPECT_EQ(read_file(file), written);
+}
+
 TEST_F(EditVerbs, WhatWasDoneInAnotherCheckoutIsNotUndoneFromHere) {
     ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
     const auto elsewhere = home.root() / "elsewhere";
@@ -342,7 +404,8 @@ TEST_F(EditVerbs, WhatWasDoneInAnotherCheckoutIsNotUndoneFromHere) {
 TEST_F(EditVerbs, WhatChangesNothingIsNoChange) {
     ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
     ASSERT_EQ(edit({"disable", "x", "--scope", "project"}).exit_code, 0);
-    EXPECT_THAT(edit({"disable", "x", "--scope", "project"}).err, HasSubstr("unchanged: x"));
+    const auto again = edit({"disable", "x", "--scope", "project"}).err;
+    EXPECT_THAT(again, AllOf(HasSubstr("unchanged: x"), Not(HasSubstr("stronger"))));
     EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
     EXPECT_EQ(text(project), "[servers.x]\ncommand = \"true\"\n");
 }

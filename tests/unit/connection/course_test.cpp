@@ -114,6 +114,14 @@ TEST_F(CourseTest, AFailureBeforeReadyIsAFailedStartOfItsDefinition) {
     EXPECT_EQ(course.shown().last_error, "server \"s\": gone");
 }
 
+TEST_F(CourseTest, WhateverBrokeOnTheWayIsAServerThatIsNotThere) {
+    begin();
+    const Error broken{ErrorCode::Io, "connection refused"};
+    const auto told = course.fail(
+        broken, [&](Supervisor& supervisor) { supervisor.fail(broken, Retry::Worthwhile); });
+    EXPECT_EQ(told.code, ErrorCode::Unavailable);
+}
+
 TEST_F(CourseTest, ALossOfOneThatWasReadyIsNone) {
     begin();
     course.ready();

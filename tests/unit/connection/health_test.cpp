@@ -73,6 +73,18 @@ TEST_F(HealthTest, GivesUpAfterSomeMissesInARow) {
     EXPECT_EQ(why[0], "no answer to 2 health checks in a row (health.misses)");
 }
 
+TEST_F(HealthTest, WhoLooksMoreOftenMakesNobodyMissMore) {
+    terms.health.ping_interval = 1h;
+    begin();
+    std::size_t told = 0;
+    for (std::size_t i = 1; i <= 5; ++i) {
+        health->check([&] { ++told; });
+        requests.end(i, Error{ErrorCode::Timeout, "late"});
+    }
+    EXPECT_EQ(told, 5u);
+    EXPECT_TRUE(why.empty());
+}
+
 TEST_F(HealthTest, ForgetsAMissOnceTheServerIsHeardOf) {
     terms.health.misses = 1'000;
     begin();

@@ -17,9 +17,10 @@ constexpr unsigned kSeconds = 60;
 constexpr int kLines = 100'000;
 
 // In a process of its own, whose stderr is `mine`.
-[[noreturn]] void talk(int mine, int full, int go_on) {
+[[noreturn]] void talk(int mine, int full, int go_on, uid_t as) {
     ::alarm(kSeconds);
     ::dup2(mine, STDERR_FILENO);
+    if (as != ::geteuid() && ::setuid(as) != 0) ::_exit(2);
     standard_error::do_not_wait();
     for (int i = 0; i < kLines; ++i) standard_error::write("a line that nobody reads\n");
     char byte = 0;
@@ -38,12 +39,12 @@ std::string read_all(int fd) {
     }
 }
 
-void expect_no_wait(int mine, int theirs) {
+void expect_no_wait(int mine, int theirs, uid_t as = ::geteuid()) {
     int full[2], go_on[2];
     ASSERT_EQ(::pipe(full), 0);
     ASSERT_EQ(::pipe(go_on), 0);
     const auto pid = ::fork();
-    if (pid == 0) talk(mine, full[1], go_on[0]);
+    if (pid == 0) talk(mine, full[1], go_on[0], as);
     for (const int fd : {mine, full[1], go_on[0]}) ::close(fd);
     char byte = 0;
     EXPECT_EQ(::read(full[0], &byte, 1), 1) << "it stands still";
@@ -66,6 +67,15 @@ TEST(StandardError, IsNotWaitedForAndWhatIsLostIsCounted) {
     expect_no_wait(ends[1], ends[0]);
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     expect_no_wait(ends[1], ends[0]);
+}
+
+// As of `sudo -u somebody patchbay run 2>&1 | less`: it cannot be opened anew.
+TEST(StandardError, OfAnotherUserIsNotWaitedForEither) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+    constexpr uid_t kNobody = 65534;
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    expect_no_wait(ends[1], ends[0], kNobody);
 }
 
 }  // namespace
