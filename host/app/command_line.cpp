@@ -84,6 +84,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"host"}, add_host_verbs},
     {{"service"}, add_service_verbs},
     {{"connect"}, add_connect_verb},
+    {{"import"}, add_import_verb},
     {{"config"}, add_config_verbs},
     {{"trust"}, add_trust_verb},
     {{"token"}, add_token_verbs},

@@ -1,5 +1,6 @@
 #include "app/known_clients.hpp"
 
+#include "app/client_words.hpp"
 #include "core/json.hpp"
 #include "core/program.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 using config::Format;
 using Below = KnownClient::Below;
 
+constexpr std::size_t kMostProfiles = 256;
 constexpr int kGooseTimeoutSeconds = 300;  // what its own examples have
 
 json::array arguments_of(const Launch& launch) {
@@ -97,6 +99,9 @@ json::object roo_url(const Launch& launch, const std::string& url) {
 json::object copilot_url(const Launch&, const std::string& url) {
     return {{"type", "http"}, {"url", url}, {"tools", json::array{"*"}}};
 }
+json::object mcporter_url(const Launch& launch, const std::string& url) {
+    return with_header(launch, {{"baseUrl", url}});
+}
 // `env_keys` names what its headers may refer to.
 json::object goose_url(const Launch& launch, const std::string& url) {
     json::object headers;
@@ -126,9 +131,11 @@ const std::vector<KnownClient>& table() {
          "",
          {".claude.json"},
          {".mcp.json"},
+         nullptr,
          kMcpServers,
          plain,
          http_url,
+         nullptr,
          "${*}",
          "https://code.claude.com/docs/en/mcp"},
         // Servers behind a URL are connectors of the account, not of this file.
@@ -140,8 +147,10 @@ const std::vector<KnownClient>& table() {
          "Claude",
          {"claude_desktop_config.json"},
          {},
+         nullptr,
          kMcpServers,
          plain,
+         nullptr,
          nullptr,
          nullptr,
          "https://modelcontextprotocol.io/docs/develop/connect-local-servers"},
@@ -156,9 +165,11 @@ const std::vector<KnownClient>& table() {
           ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"
           "cline_mcp_settings.json"},
          {},
+         nullptr,
          kMcpServers,
          plain,
          cline_url,
+         from_cline,
          nullptr,
          "https://docs.cline.bot/cli/configuration"},
         {"codex",
@@ -169,9 +180,11 @@ const std::vector<KnownClient>& table() {
          ".codex",
          {"config.toml"},
          {".codex/config.toml"},
+         nullptr,
          {{"mcp_servers"}},
          plain,
          codex_url,
+         nullptr,
          "*",
          "https://developers.openai.com/codex/mcp"},
         {"copilot",
@@ -182,9 +195,11 @@ const std::vector<KnownClient>& table() {
          ".copilot",
          {"mcp-config.json"},
          {".mcp.json"},
+         nullptr,
          kMcpServers,
          copilot,
          copilot_url,
+         from_copilot,
          nullptr,
          "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/"
          "add-mcp-servers"},
@@ -196,9 +211,11 @@ const std::vector<KnownClient>& table() {
          ".cursor",
          {"mcp.json"},
          {".cursor/mcp.json"},
+         nullptr,
          kMcpServers,
          plain,
          plain_url,
+         nullptr,
          "${env:*}",
          "https://cursor.com/docs/mcp"},
         {"gemini",
@@ -209,9 +226,11 @@ const std::vector<KnownClient>& table() {
          ".gemini",
          {"settings.json"},
          {".gemini/settings.json"},
+         nullptr,
          kMcpServers,
          plain,
          gemini_url,
+         from_gemini,
          "${*}",
          "https://geminicli.com/docs/tools/mcp-server/"},
         {"goose",
@@ -222,9 +241,11 @@ const std::vector<KnownClient>& table() {
          "goose",
          {"config.yaml"},
          {},
+         nullptr,
          {{"extensions"}},
          goose,
          goose_url,
+         from_goose,
          "${*}",
          "https://goose-docs.ai/docs/guides/config-files"},
         {"kiro",
@@ -235,11 +256,28 @@ const std::vector<KnownClient>& table() {
          ".kiro/settings",
          {"mcp.json"},
          {".kiro/settings/mcp.json"},
+         nullptr,
          kMcpServers,
          plain,
          plain_url,
+         nullptr,
          "${*}",
          "https://kiro.dev/docs/mcp/configuration"},
+        {"mcporter",
+         "MCPorter",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".mcporter",
+         {"mcporter.json", "mcporter.jsonc"},
+         {"config/mcporter.json"},
+         nullptr,
+         kMcpServers,
+         plain,
+         mcporter_url,
+         from_mcporter,
+         "${*}",
+         "https://github.com/steipete/mcporter/blob/main/docs/config.md"},
         // Its second generation has the servers in a table of their own, and takes both.
         {"opencode",
          "opencode",
@@ -249,9 +287,11 @@ const std::vector<KnownClient>& table() {
          "opencode",
          {"opencode.json", "opencode.jsonc"},
          {"opencode.json", "opencode.jsonc"},
+         nullptr,
          {{"mcp"}, {"mcp", "servers"}},
          opencode,
          opencode_url,
+         from_opencode,
          "{env:*}",
          "https://opencode.ai/docs/mcp-servers"},
         {"qwen",
@@ -262,9 +302,11 @@ const std::vector<KnownClient>& table() {
          ".qwen",
          {"settings.json"},
          {".qwen/settings.json"},
+         nullptr,
          kMcpServers,
          plain,
          gemini_url,
+         from_gemini,
          "${*}",
          "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/"},
         {"roo",
@@ -275,9 +317,11 @@ const std::vector<KnownClient>& table() {
          "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings",
          {"mcp_settings.json"},
          {".roo/mcp.json"},
+         nullptr,
          kMcpServers,
          plain,
          roo_url,
+         nullptr,
          "${env:*}",
          "https://docs.roocode.com/features/mcp/using-mcp-in-roo"},
         {"vscode",
@@ -288,9 +332,11 @@ const std::vector<KnownClient>& table() {
          "Code/User",
          {"mcp.json"},
          {".vscode/mcp.json"},
+         "profiles",
          {{"servers"}},
          vs_code,
          http_url,
+         nullptr,
          "${env:*}",
          "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
         {"vscode-insiders",
@@ -301,9 +347,11 @@ const std::vector<KnownClient>& table() {
          "Code - Insiders/User",
          {"mcp.json"},
          {".vscode/mcp.json"},
+         "profiles",
          {{"servers"}},
          vs_code,
          http_url,
+         nullptr,
          "${env:*}",
          "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
         {"windsurf",
@@ -314,9 +362,11 @@ const std::vector<KnownClient>& table() {
          ".codeium/windsurf",
          {"mcp_config.json"},
          {},
+         nullptr,
          kMcpServers,
          plain,
          windsurf_url,
+         nullptr,
          "${env:*}",
          "https://docs.windsurf.com/windsurf/cascade/mcp"},
         {"zed",
@@ -327,9 +377,11 @@ const std::vector<KnownClient>& table() {
          "zed",
          {"settings.json"},
          {".zed/settings.json"},
+         nullptr,
          {{"context_servers"}},
          zed,
          plain_url,
+         from_zed,
          nullptr,
          "https://zed.dev/docs/ai/mcp"},
     };
@@ -352,6 +404,16 @@ std::string first_there(const std::string& folder, const std::vector<const char*
     for (const auto* name : names)
         if (is_there(below(folder, name))) return below(folder, name);
     return below(folder, names.front());
+}
+
+// Empty: nobody knows.
+std::string folder_of(const KnownClient& client, const config::Environment& environment) {
+    const auto moved = client.variable && environment.variable
+                           ? environment.variable(client.variable)
+                           : std::nullopt;
+    if (moved && moved->starts_with('/')) return *moved;
+    const auto& base = client.below == Below::Home ? environment.home : environment.config_home;
+    return base.empty() ? std::string() : below(base, client.folder);
 }
 
 // Whichever key a client has for it.
@@ -380,12 +442,24 @@ const KnownClient* find_client(std::string_view id) {
 }
 
 std::string file_of(const KnownClient& client, const config::Environment& environment) {
-    const auto moved = client.variable && environment.variable
-                           ? environment.variable(client.variable)
-                           : std::nullopt;
-    if (moved && moved->starts_with('/')) return first_there(*moved, client.files);
-    const auto& base = client.below == Below::Home ? environment.home : environment.config_home;
-    return base.empty() ? std::string() : first_there(below(base, client.folder), client.files);
+    const auto folder = folder_of(client, environment);
+    return folder.empty() ? std::string() : first_there(folder, client.files);
+}
+
+std::vector<std::string> profile_files_of(const KnownClient& client,
+                                          const config::Environment& environment) {
+    const auto folder = folder_of(client, environment);
+    std::vector<std::string> files;
+    if (!client.profiles || folder.empty()) return files;
+    std::error_code failed;
+    std::filesystem::directory_iterator profile(below(folder, client.profiles), failed);
+    for (; !failed && profile != std::filesystem::directory_iterator() &&
+           files.size() < kMostProfiles;
+         profile.increment(failed))
+        if (auto file = first_there(profile->path(), client.files); is_there(file))
+            files.push_back(std::move(file));
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 std::string project_file_of(const KnownClient& client, const std::string& folder) {

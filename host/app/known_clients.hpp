@@ -1,4 +1,4 @@
-// The clients that `patchbay connect` knows: where each keeps its MCP servers on Linux, and in which
+// The clients that `patchbay connect` and `import` know: where each keeps its MCP servers on Linux, and in which
 // words. One row a client, with the page that says so; a new client is a new row.
 //
 // Threads: [any], pure. Where a client looks is told by the environment, as the client itself does it.
@@ -6,6 +6,7 @@
 
 #include "config/edit/edit.hpp"
 #include "config/load.hpp"
+#include "core/result.hpp"
 
 #include <boost/json.hpp>
 
@@ -38,12 +39,16 @@ struct KnownClient {
     std::vector<const char*> files;
     std::vector<const char*>
         project_files;  // below the project's folder; none: it has no such file
+    const char*
+        profiles;  // below its folder, one folder each, with files as above; null: it has none
     // Tables from the top of the file to that of the servers; the first that is there counts, else the
     // first.
     std::vector<config::edit::Path> tables;
     boost::json::object (*program)(const Launch& launch);
     // An entry for a URL of Streamable HTTP; null: the client takes none from its file.
     boost::json::object (*url)(const Launch& launch, const std::string& url);
+    // An entry in its words, in ours; null: they are those of a dialect that files of ours may have too.
+    Result<boost::json::object> (*restate)(boost::json::object entry);
     // How it reads a variable in a header of that entry, with * for its name; null: not at all, as far as
     // its documentation says.
     const char* reference;
@@ -55,6 +60,9 @@ const KnownClient* find_client(std::string_view id);  // null: none
 
 // Where its file is, or would be. Empty: nobody knows, as there is no home.
 std::string file_of(const KnownClient& client, const config::Environment& environment);
+// Those of its profiles that are there, by name.
+std::vector<std::string> profile_files_of(const KnownClient& client,
+                                          const config::Environment& environment);
 // The same of a project's folder; empty: it has no such file.
 std::string project_file_of(const KnownClient& client, const std::string& folder);
 // Of a file that says `root`.

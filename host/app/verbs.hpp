@@ -50,6 +50,7 @@ class Choice;
 void add_mcp_verbs(CLI::App& app, Choice& choice);
 void add_edit_verbs(CLI::App& mcp, Choice& choice);  // add, add-json, remove
 void add_get_verb(CLI::App& mcp, Choice& choice);
+void add_import_verb(CLI::App& app, Choice& choice);
 void add_undo_verb(CLI::App& config, Choice& choice);
 // `mcp list` with --scope: what its files say, whether it counts or not.
 int list_of_scope(const GlobalOptions& global, const std::string& scope);

@@ -1,6 +1,7 @@
 // Verbs that change one server in the file of one scope, and nothing else.
 #include "app/definitions.hpp"
 #include "app/distant_host.hpp"
+#include "app/entry_check.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
@@ -75,27 +76,6 @@ Error not_there(const ScopeFile& file, const std::string& id, const Host& host,
 }
 
 // ---- a change, judged and written
-
-// What is wrong with the server when the file says `text`: errors refuse the change, of warnings only those
-// that it brings are told.
-Result<void> judge(const Host& host, const std::string& file, const std::string& text,
-                   const std::string& id, const GlobalOptions& global) {
-    const auto before = host.check_file(file);
-    auto told = host.check_text(file, text);
-    std::erase_if(told, [&](const config::Diagnostic& each) {
-        if (each.server == id) return false;
-        return !each.server.empty() || each.severity != config::Severity::Error ||
-               std::any_of(before.begin(), before.end(), [&](const config::Diagnostic& old) {
-                   return old.message == each.message && old.server == each.server;
-               });
-    });
-    for (const auto& each : told)
-        if (each.severity == config::Severity::Error)
-            return invalid("nothing is written, it would not work: " + config::sentence_of(each));
-    if (!global.quiet)
-        for (const auto& each : told) say("warning: " + config::sentence_of(each));
-    return {};
-}
 
 // Which definition counts by now; of none why that is.
 json::object effective_json(const config::Config& config, const std::string& id) {
@@ -173,14 +153,6 @@ Result<std::string> secret_of(const std::string& word) {
     if (!std::getline(std::cin, line) || line.empty())
         return invalid("--oauth-client-secret -: expected the secret as a line on stdin");
     return line;
-}
-
-void warn_of_secrets(const json::object& entry, Scope scope, const GlobalOptions& global) {
-    const auto names = clear_secrets(entry);
-    if (names.empty() || global.quiet || scope != Scope::Project) return;
-    say("warning: " + core::join(names, ", ") +
-        " is in clear text in a file that comes with the checkout; ${NAME} takes it from a "
-        "variable, --scope local or user keeps it out");
 }
 
 // One that neither connects nor adjusts would count for nothing.

@@ -113,6 +113,12 @@ json::value shown(const TableKey& key, const Config& config) {
 
 }  // namespace
 
+json::object masked(const json::object& settings) {
+    const auto shown = hide(json::value(settings));
+    const auto* table = shown.if_object();
+    return table ? *table : json::object();
+}
+
 json::object to_json(const Server& server) {
     json::object out;
     for (const auto& key : server_keys()) {

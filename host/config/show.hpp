@@ -15,6 +15,9 @@ namespace patchbay::config {
 // "column"}}.
 boost::json::value to_json(const Config& config, bool with_origins);
 
+// Settings of a server as they stand in a file, for people: secrets are "***".
+boost::json::object masked(const boost::json::object& settings);
+
 // One server as above, without the id.
 boost::json::object to_json(const Server& server);
 

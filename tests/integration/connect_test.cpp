@@ -26,6 +26,8 @@ constexpr Known kKnown[] = {
      ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"kiro", ".kiro/settings/mcp.json", ".kiro/settings/mcp.json", "mcpServers", "",
      ",\n      \"args\": [\"serve\", \"--stdio\"]"},
+    {"mcporter", ".mcporter/mcporter.json", "config/mcporter.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"qwen", ".qwen/settings.json", ".qwen/settings.json", "mcpServers", "",
      ",\n      \"args\": [\"serve\", \"--stdio\"]"},
     {"roo", "config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",

@@ -1,0 +1,270 @@
+// patchbay import: what people have in the files of other clients, taken over.
+#include "app/entry_check.hpp"
+#include "app/foreign_servers.hpp"
+#include "app/output.hpp"
+#include "app/scope_file.hpp"
+#include "app/session.hpp"
+#include "app/typed_entry.hpp"
+#include "app/verb.hpp"
+#include "app/wanted_entry.hpp"
+#include "config/show.hpp"
+#include "core/json.hpp"
+#include "core/shell_word.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using config::Scope;
+
+namespace {
+
+struct ImportOptions {
+    std::vector<std::string> ids;
+    std::string from, file, scope = "user";
+    bool dry_run = false, replace = false;
+
+    bool names(const std::string& id) const {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    }
+    Scope into() const {
+        return scope == "local" ? Scope::Local : scope == "user" ? Scope::User : Scope::Project;
+    }
+};
+
+// What has become of one.
+struct Outcome {
+    const ForeignFile* file;
+    const ForeignServer* server;
+    std::string state, why;  // "added", "would be added", "replaced", "there already", "left"
+};
+
+std::string path_of(const std::string& file, const config::Environment& environment) {
+    return (std::filesystem::path(environment.working_directory) / file).lexically_normal();
+}
+
+Result<std::vector<ForeignFile>> read_all(const ImportOptions& options,
+                                          const config::Environment& environment) {
+    if (!options.from.empty() && !find_client(options.from)) {
+        std::vector<std::string> known;
+        for (const auto& each : known_clients()) known.emplace_back(each.id);
+        return Error{ErrorCode::Invalid, "--from: no client \"" +
+                                             core::printable(options.from, 80) + "\" is known" +
+                                             core::did_you_mean(options.from, known) +
+                                             "; expected one of " + core::join(known, ", ")};
+    }
+    if (std::error_code failed;
+        !options.file.empty() &&
+        !std::filesystem::exists(path_of(options.file, environment), failed))
+        return Error{ErrorCode::NotFound,
+                     "--file: " + core::printable(options.file, 200) + ": no such file"};
+    if (!options.file.empty() && options.from.empty())
+        return Error{ErrorCode::Invalid,
+                     "--file: in whose words it is, says --from CLIENT; expected both"};
+    const auto project = project_folder(environment);
+    const Lookout out{environment, project, options.into() == Scope::User ? std::string() : project,
+                      self_path()};
+    std::vector<ForeignFile> files;
+    std::set<std::string> seen;
+    for (const auto& client : known_clients()) {
+        if (!options.from.empty() && options.from != client.id) continue;
+        auto paths = foreign_files(client, out);
+        if (!options.file.empty()) paths = {path_of(options.file, environment)};
+        for (const auto& path : paths) {
+            if (!seen.insert(path).second)
+                continue;  // VS Code and its Insiders share those of a project
+            auto file = read_foreign(client, path, out);
+            if (!file && !options.from.empty()) return file.error();
+            if (!file)  // it hides its own alone
+                say("warning: " + file.error().message + "; nothing of it is taken");
+            else
+                files.push_back(std::move(*file));
+        }
+    }
+    return files;
+}
+
+class Import {
+public:
+    Import(const GlobalOptions& global, const ImportOptions& options)
+        : global_(global),
+          options_(options),
+          environment_(environment_of(global)),
+          host_(host_options(global)) {}
+
+    Outcome take(const ForeignFile& from, const ForeignServer& server) {
+        Outcome outcome{&from, &server, "left", server.left};
+        if (outcome.why.empty() && from.of_checkout && !options_.names(server.id))
+            outcome.why =
+                "it comes with the checkout, which is somebody else's word; whoever "
+                "names it takes it: patchbay import " +
+                server.id;
+        if (!outcome.why.empty()) return outcome;
+        if (auto state = put(server))
+            outcome.state = *state;
+        else
+            outcome.why = state.error().message;
+        return outcome;
+    }
+
+private:
+    Result<std::string> put(const ForeignServer& server) {
+        const auto file = ScopeFile::choose(options_.into(), server.id, {}, environment_,
+                                            default_state_directory(environment_));
+        if (!file) return file.error();
+        // In a trial nothing that was taken before is in the file.
+        const auto planned = planned_.find(server.id);
+        const json::object* there = planned != planned_.end() ? &planned->second
+                                    : file->entry()           ? file->entry()->if_object()
+                                                              : nullptr;
+        if (there && *there == server.entry) return std::string("there already");
+        if (there && planned != planned_.end())
+            return Error{ErrorCode::Invalid,
+                         "another client has another one by that id; "
+                         "patchbay import " +
+                             server.id + " --from CLIENT says which"};
+        if (there && !options_.replace)
+            return Error{ErrorCode::Invalid,
+                         file->path() +
+                             " has another one by that id; --replace puts this in its "
+                             "place"};
+        auto text = file->with(server.entry);
+        if (!text) return text.error();
+        if (auto fine = judge(host_, file->path(), *text, server.id, global_); !fine)
+            return fine.error();
+        planned_.emplace(server.id, server.entry);
+        warn_of_secrets(server.entry, options_.into(), global_);
+        if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
+        if (auto written = write(*file, std::move(*text), server); !written) return written.error();
+        return std::string(there ? "replaced" : "added");
+    }
+
+    Result<void> write(const ScopeFile& file, std::string text, const ForeignServer& server) {
+        const bool continues = last_ && last_->file == file.path();
+        auto note = approval_of(host_, server.id);
+        if (continues) note = joined_notes(last_->note, note);
+        auto written = file.write(std::move(text), std::move(note), continues ? &*last_ : nullptr);
+        if (!written) return written.error();
+        last_ = std::move(*written);
+        if (options_.into() == Scope::User) return {};
+        Host now(host_options(global_));
+        return approve(now, server.id, is_whole(file, server.entry));
+    }
+
+    const GlobalOptions& global_;
+    const ImportOptions& options_;
+    const config::Environment environment_;
+    Host host_;
+    std::map<std::string, json::object> planned_;  // of this run, by id
+    std::optional<ScopeChange> last_;
+};
+
+// How it is reached, for people.
+std::string reach_of(const ForeignServer& server) {
+    const auto shown = config::masked(server.entry);
+    if (const auto url = core::text_in(&shown, "url")) return std::string(*url);
+    std::vector<std::string> words;
+    if (const auto command = core::text_in(&shown, "command"))
+        words.push_back(core::shell_word(*command));
+    if (const auto* args = core::array_in(&shown, "args"))
+        for (const auto& each : *args)
+            if (const auto word = core::text_of(each)) words.push_back(core::shell_word(*word));
+    return core::join(words, " ");
+}
+
+void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
+    if (!global.json) {
+        std::vector<std::vector<Cell>> rows{{{"ID"}, {"STATE"}, {"SERVER"}, {"FROM"}}};
+        for (const auto& each : outcomes)
+            rows.push_back({{core::printable(each.server->id, 80)},
+                            {each.state, each.state == "left" ? "yellow" : ""},
+                            {core::printable(reach_of(*each.server), 100)},
+                            {std::string(each.file->client->title) + ", " + each.file->path}});
+        return print_table(rows);
+    }
+    json::array list;
+    for (const auto& each : outcomes) {
+        json::object line{{"id", each.server->id},
+                          {"state", each.state},
+                          {"client", each.file->client->id},
+                          {"file", each.file->path},
+                          {"server", config::masked(each.server->entry)}};
+        if (!each.why.empty()) line["why"] = each.why;
+        if (!each.server->warnings.empty())
+            line["warnings"] = json::value_from(each.server->warnings);
+        list.push_back(std::move(line));
+    }
+    print_json(json::serialize(list));
+}
+
+int import_verb(const GlobalOptions& global, const ImportOptions& options) {
+    const auto files = read_all(options, environment_of(global));
+    if (!files) return report_file(files.error(), global);
+    std::vector<std::string> ids;
+    for (const auto& file : *files)
+        for (const auto& server : file.servers) ids.push_back(server.id);
+    for (const auto& id : options.ids)
+        if (std::find(ids.begin(), ids.end(), id) == ids.end())
+            return report({ErrorCode::NotFound, "no file of another client has a server \"" +
+                                                    core::printable(id, 80) + "\"" +
+                                                    core::did_you_mean(id, ids)},
+                          global);
+    Import import(global, options);
+    std::vector<Outcome> outcomes;
+    for (const auto& file : *files)
+        for (const auto& server : file.servers)
+            if (options.ids.empty() || options.names(server.id))
+                outcomes.push_back(import.take(file, server));
+    if (outcomes.empty() && !global.json) {
+        say("nothing to import: no file of a client that is known has servers; patchbay connect "
+            "lists them");
+        return kOk;
+    }
+    print(outcomes, global);
+    for (const auto& each : outcomes) {
+        const auto name = "server \"" + core::printable(each.server->id, 80) + "\" of " +
+                          each.file->client->title + ": ";
+        if (!each.why.empty()) say("note: " + name + each.why);
+        for (const auto& warning : each.server->warnings)
+            if (!global.quiet && each.state != "left") say("warning: " + name + warning);
+    }
+    // Who names one wants that one.
+    const bool lacks =
+        !options.ids.empty() && std::any_of(outcomes.begin(), outcomes.end(),
+                                            [](const auto& each) { return each.state == "left"; });
+    return lacks ? int(kFailure) : int(kOk);
+}
+
+}  // namespace
+
+void add_import_verb(CLI::App& app, Choice& choice) {
+    const auto options = std::make_shared<ImportOptions>();
+    auto& import = add_verb(
+        app, "import", "Take over the servers that other clients have in their own files",
+        "  patchbay import --dry-run\n  patchbay import --from cursor\n  patchbay import files "
+        "--from claude --scope project\nEach is written by our keys, as `patchbay mcp add` does "
+        "it, "
+        "and theirs stay as they are. What a client has\nby the same id and otherwise is left; one "
+        "that starts Patchbay is none. Back with: patchbay config undo");
+    import.add_option("ID", options->ids, "These alone");
+    import.add_option("--from", options->from, "Of this client; else of each that is known")
+        ->type_name("CLIENT");
+    import.add_option("--file", options->file, "This file, in the words of that client")
+        ->type_name("FILE");
+    import.add_option("--scope", options->scope, "Into whose file: local, project or user")
+        ->check(CLI::IsMember({"local", "project", "user"}))
+        ->capture_default_str();
+    import.add_flag("--dry-run", options->dry_run, "Show it and write nothing");
+    import.add_flag("--replace", options->replace,
+                    "In place of what that scope has by the same id");
+    choice.on(import, [options](const auto& global) { return import_verb(global, *options); });
+}
+
+}  // namespace patchbay::app
