@@ -104,18 +104,19 @@ core::Descriptor CatalogueFolder::open_folder() {
 }
 
 void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs) {
-    std::vector<const registry::ServerSpec*> unknown;
-    for (const auto& spec : specs)
-        if (looked_for_.insert(file_of(spec.id(), spec.definition_key)).second)
-            unknown.push_back(&spec);
+    std::vector<std::pair<const registry::ServerSpec*, std::string>> unknown;
+    for (const auto& spec : specs) {
+        auto name = file_of(spec.id(), spec.definition_key);
+        if (looked_for_.insert(name).second) unknown.emplace_back(&spec, std::move(name));
+    }
     if (unknown.empty()) return;
     const auto folder = open_folder();
     if (folder.get() < 0) return;
-    for (const auto* spec : unknown) recall(folder, *spec);
+    for (const auto& [spec, name] : unknown) recall(folder, *spec, name);
 }
 
-void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec) {
-    const auto name = file_of(spec.id(), spec.definition_key);
+void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
+                             const std::string& name) {
     const auto found = read(folder, name, spec.id());
     if (!found) return;
     auto listing = catalogue::from_text(found->text, spec.definition_key, limits_);
@@ -176,7 +177,7 @@ void CatalogueFolder::save() {
         if (!listing->whole || !standing || standing->recalled) continue;
         save({server, catalogue::List::Tools}, listing, standing->listed,
              file_of(server, listing->definition),
-             [&all = *listing] { return catalogue::to_text(all); });
+             [this, &all = *listing] { return catalogue::to_text(all, limits_); });
     }
     for (const auto& [which, kept] : catalogue_.all_items()) {
         if (kept.standing.recalled) continue;

@@ -69,7 +69,8 @@ private:
                         catalogue::List list);
     std::string account_of(const std::string& server, const std::string& definition);
     core::Descriptor open_folder();
-    void recall(const core::Descriptor& folder, const registry::ServerSpec& spec);
+    void recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
+                const std::string& name);
     std::optional<Found> read(const core::Descriptor& folder, const std::string& name,
                               const std::string& server);
     void tell_useless(const std::string& server, const Error& error) const;

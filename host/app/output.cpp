@@ -225,24 +225,27 @@ void ProgressLine::show(const std::string& text) {
 }
 
 std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look) {
-    std::vector<std::vector<std::string>> texts;
-    std::vector<std::size_t> widths;
+    std::vector<std::string>
+        shown;  // of each cell; empty: its text, as in a list of thousands it would be copied
+    std::vector<std::size_t> widths, of_cells;
     for (const auto& row : rows) {
-        auto& cells = texts.emplace_back();
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t i = 0; i < row.size(); ++i) {
-            cells.push_back(look == Look::Plain ? row[i].text
-                                                : core::printable(row[i].text, kShownBytes));
+            if (look != Look::Plain) shown.push_back(core::printable(row[i].text, kShownBytes));
             // What is last may be long: nothing stands behind it that it could push away.
-            if (i + 1 < row.size()) widths[i] = std::max(widths[i], width_of(cells[i]));
+            if (i + 1 == row.size()) continue;
+            of_cells.push_back(width_of(look == Look::Plain ? row[i].text : shown.back()));
+            widths[i] = std::max(widths[i], of_cells.back());
         }
     }
     std::string out;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        for (std::size_t i = 0; i < texts[r].size(); ++i) {
-            const char* escape = look == Look::Colours ? escape_of(rows[r][i].colour) : "";
-            out += escape + texts[r][i] + (*escape ? "\x1b[0m" : "");
-            if (i + 1 < texts[r].size()) out.append(widths[i] - width_of(texts[r][i]) + 2, ' ');
+    std::size_t cell = 0, width = 0;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i, ++cell) {
+            const char* escape = look == Look::Colours ? escape_of(row[i].colour) : "";
+            out.append(escape).append(look == Look::Plain ? row[i].text : shown[cell]);
+            if (*escape) out += "\x1b[0m";
+            if (i + 1 < row.size()) out.append(widths[i] - of_cells[width++] + 2, ' ');
         }
         out += '\n';
     }

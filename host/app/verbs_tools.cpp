@@ -37,7 +37,7 @@ struct CallOptions {
 
 constexpr std::size_t kSchemaShown = 64u << 10;
 
-std::string first_line(const std::string& text) {
+std::string_view first_line(std::string_view text) {
     return text.substr(0, text.find('\n'));
 }
 
@@ -119,13 +119,13 @@ void print_tool(const router::ListedTool& tool) {
     print_table(rows);
 }
 
-void print_tools(const std::vector<router::ListedTool>& tools,
-                 const std::vector<service::Heard>& heard, const core::Limits& limits,
-                 const GlobalOptions& global, bool schema) {
+void print_tools(std::vector<router::ListedTool> tools, const std::vector<service::Heard>& heard,
+                 const core::Limits& limits, const GlobalOptions& global, bool schema) {
     const bool as_json = global.json;
     json::array list;
     std::vector<std::vector<Cell>> rows;
-    for (const auto& tool : tools) {
+    rows.reserve(tools.size());
+    for (auto& tool : tools) {
         if (as_json) {
             auto shown = service::to_json(
                 tool, limits, schema ? service::Schemas::Shown : service::Schemas::LeftOut);
@@ -135,14 +135,17 @@ void print_tools(const std::vector<router::ListedTool>& tools,
         }
         // Denied is not hidden: who wonders why a call is refused finds the tool here.
         const bool denied = tool.level == config::Level::Deny;
-        const auto about = first_line(service::labelled(tool, limits));
-        rows.push_back(
-            {{tool.public_name},
-             {(denied ? "(denied) " : "") + core::printable(about, 100), denied ? "gray" : ""}});
+        const auto about = service::labelled(tool, limits);
+        auto shown = core::printable(first_line(about), 100);
+        if (denied) shown.insert(0, "(denied) ");
+        auto& row = rows.emplace_back();  // a list in braces would copy each
+        row.reserve(2);
+        row.push_back({std::move(tool.public_name)});
+        row.push_back({std::move(shown), denied ? "gray" : ""});
         if (!schema) continue;
         // What stands there in its place is not the server's.
         if (const auto& fault = tool.tool->schema_fault; !fault.empty() && !global.quiet)
-            say("note: " + tool.public_name + ": its inputSchema " + fault +
+            say("note: " + row[0].text + ": its inputSchema " + fault +
                 ", so one that takes any arguments stands in its place");
         rows.push_back(
             {{"  " + core::printable(json::serialize(tool.tool->input_schema()), kSchemaShown)}});
@@ -173,8 +176,7 @@ std::vector<std::string> all_servers(const Session& session) {
 
 // What there is has been printed: what is missing of it, and the exit code that says so.
 int end_of_list(const Session& session, const service::ToolList& listed,
-                const std::vector<std::string>& servers, const std::string& pattern) {
-    const bool none = listed.tools.empty();
+                const std::vector<std::string>& servers, const std::string& pattern, bool none) {
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
@@ -235,6 +237,7 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
     const auto fitting = [&](service::Wait wait) {
         auto list = session.asked().tools(named_ones, wait, ask);
         heard = list.heard;
+        if (pattern.empty()) return list;  // they need not be described for that
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,
                                           service::description_of(tool, limits));
@@ -246,9 +249,12 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
                             [&](const auto& tool) { return tool.public_name == pattern; });
     };
     const auto print_new = [&](std::vector<router::ListedTool> tools) {
-        std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
-        for (const auto& tool : tools) shown.insert(tool.public_name);
-        print_tools(tools, heard, limits, global, schema);
+        if (!shown.empty())
+            std::erase_if(tools,
+                          [&](const auto& tool) { return shown.contains(tool.public_name); });
+        if (!asked.empty())
+            for (const auto& tool : tools) shown.insert(tool.public_name);
+        print_tools(std::move(tools), heard, limits, global, schema);
     };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
@@ -266,7 +272,7 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
         };
         ask_for_tools(session, asked, ask, known, {show, [&] { return found; }});
     }
-    const auto listed = fitting(session.waited());
+    auto listed = fitting(session.waited());
     const auto tell_since = [&] { tell_when_listed(heard, ask, global); };
     const auto named = named_in(listed);
     if (named != listed.tools.end() && !global.json && !schema)
@@ -288,8 +294,8 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
     tell_since();
-    print_new(listed.tools);
-    return end_of_list(session, listed, servers, pattern);
+    print_new(std::move(listed.tools));
+    return end_of_list(session, listed, servers, pattern, none);
 }
 
 // All waits of one call share it.

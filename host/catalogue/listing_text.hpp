@@ -13,7 +13,9 @@
 
 namespace patchbay::catalogue {
 
-std::string to_text(const Listing& listing);
+// `limits`: those that it was judged by when it was heard. Behind an index, by which from_text() finds the tools of what
+// is as it was written, and judged by the same limits, without parsing it; all else is parsed and judged.
+std::string to_text(const Listing& listing, const core::Limits& limits);
 // `definition`: of whom it is expected to be.
 Result<Listing> from_text(std::string_view text, const std::string& definition,
                           const core::Limits& limits);

@@ -95,6 +95,7 @@ private:
     bool full() const { return found_.size() >= kMostWarnings; }
 
     void check(const config::Server& server) {
+        if (!server.enabled_tools && server.disabled_tools.empty() && server.tools.empty()) return;
         const auto known = known_.find(server.id);
         if (known == known_.end()) return;
         const auto& tools = known->second;

@@ -7,6 +7,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace patchbay::protocol {
@@ -260,8 +261,18 @@ Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_
 
 // To the comma or bracket that follows a value, or the end of the text.
 std::size_t past_value(std::string_view text, std::size_t at) {
+    // All else is passed over without a second look: schemas and lists are mostly that.
+    static constexpr auto kMeansSomething = [] {
+        std::array<bool, 256> table{};
+        for (const unsigned char c : {'"', ',', '{', '}', '[', ']'}) table[c] = true;
+        return table;
+    }();
     for (std::size_t depth = 0; at < text.size();) {
         const char c = text[at];
+        if (!kMeansSomething[static_cast<unsigned char>(c)]) {
+            ++at;
+            continue;
+        }
         const bool closes = c == '}' || c == ']';
         if (depth == 0 && (c == ',' || closes)) break;
         if (c == '{' || c == '[') ++depth;

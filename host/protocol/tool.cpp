@@ -170,10 +170,7 @@ json::value Tool::value(std::string_view key) const {
 }
 
 std::string Tool::text(std::string_view key) const {
-    const auto raw = raw_member(known, key);
-    if (raw.empty() || raw.front() != '"') return {};
-    const auto read = core::parse_json(raw);
-    return std::string(read ? core::text_of(*read).value_or("") : "");
+    return text_of_raw(raw_member(known, key)).value_or("");
 }
 
 bool Tool::hint(std::string_view hint_name) const {

@@ -33,8 +33,6 @@ void ToolIndex::build() {
     }
     std::sort(entries_.begin(), entries_.end(), by_public_name);
     tell_apart();
-    by_name_.reserve(entries_.size());
-    for (const auto& entry : entries_) by_name_.emplace(entry.public_name, &entry);
 }
 
 // `names_` knows a pair that it was not given by the name that it has alone: where no two clash it is
@@ -52,6 +50,10 @@ void ToolIndex::tell_apart() {
 
 const ToolIndex::Entry* ToolIndex::find(std::string_view public_name) {
     build();
+    if (by_name_.empty()) {  // who lists them all needs none of it
+        by_name_.reserve(entries_.size());
+        for (const auto& entry : entries_) by_name_.emplace(entry.public_name, &entry);
+    }
     const auto found = by_name_.find(public_name);
     return found == by_name_.end() ? nullptr : found->second;
 }

@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& tool : listing->tools)
         for (const auto* members : {&tool.known, &tool.others})
             FUZZ_REQUIRE(protocol::parse_envelope(protocol::response("1", "{" + *members + "}")));
-    const auto again = catalogue::from_text(catalogue::to_text(*listing), "key", limits);
+    const auto again = catalogue::from_text(catalogue::to_text(*listing, limits), "key", limits);
     FUZZ_REQUIRE(again && again->tools == listing->tools);
     FUZZ_REQUIRE(again->instructions == listing->instructions);
     FUZZ_REQUIRE(again->others == listing->others);
