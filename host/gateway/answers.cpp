@@ -1,6 +1,7 @@
 #include "gateway/answers.hpp"
 
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/raw_json.hpp"
@@ -107,6 +108,15 @@ Outcome error_for(Era era, std::string_view raw_error) {
     if (modern && code == kUrlElicitationRequired) code = kInternalError;
     if (code == error->code) return {"\"error\":", raw_error, code};
     return of_our_own(code, error->message, error->data);
+}
+
+std::string other_versions(std::string_view requested) {
+    std::string supported;
+    for (const auto version : protocol::kVersions)
+        if (!protocol::speaks(requested) || protocol::era_of(version) == Era::Modern)
+            supported.append(supported.empty() ? "" : ",").append(protocol::quoted(version));
+    return "{\"supported\":[" + supported +
+           "],\"requested\":" + protocol::quoted(core::printable(requested, 80)) + "}";
 }
 
 Answer answer_with(std::string_view raw_id, const Outcome& outcome) {

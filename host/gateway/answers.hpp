@@ -2,7 +2,7 @@
 // they are, with what that era asks for beside them, and our own errors.
 //
 // Threads: [value]. Errors: none; the raw parts must be valid JSON.
-// Source:  MCP 2026-07-28 basic/index ("Error Codes", `_meta`), server/utilities/caching; 2025-11-25 server/*.
+// Source:  MCP 2026-07-28 basic/index ("Error Codes", `_meta`), basic/versioning, server/utilities/caching; 2025-11-25 server/*.
 #pragma once
 
 #include "core/result.hpp"
@@ -49,6 +49,10 @@ Outcome refusal(protocol::Era era, std::string_view method, const Error& error,
 // What could not be carried out since its client, of the modern era, has not said that it can do that: raw, an
 // object.
 Outcome refusal_without(std::string_view raw_capabilities, const Error& error);
+
+// What -32022 says beside its message, raw: what else there is. A revision that begins with `initialize` is
+// refused only as one of a single request, and none of its kind is offered for that.
+std::string other_versions(std::string_view requested);
 
 Answer answer_with(std::string_view raw_id, const Outcome& outcome);
 Answer error_answer(std::string_view raw_id, std::int64_t code, std::string_view message,

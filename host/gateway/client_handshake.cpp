@@ -36,7 +36,7 @@ Result<std::string> ClientHandshake::initialize(const protocol::Params& params) 
 
 std::string ClientHandshake::discovered() const {
     json::object result{
-        {"supportedVersions", json::array{std::string_view(protocol::kModernVersion)}},
+        {"supportedVersions", json::array(protocol::kVersions.begin(), protocol::kVersions.end())},
         {"capabilities", our_capabilities(Era::Modern)},
         {"_meta", {{"io.modelcontextprotocol/serverInfo", about_us()}}}};
     if (const auto text = instructions_.text(); !text.empty()) result["instructions"] = text;

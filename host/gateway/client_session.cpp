@@ -22,9 +22,7 @@ Answer refusal_of_meta(const Incoming& message) {
     const auto id = message.envelope.id;
     if (meta.wrong->code != ErrorCode::Unsupported)
         return error_answer(id, kInvalidParams, meta.wrong->message);
-    const json::object data{{"supported", json::array{std::string_view(protocol::kModernVersion)}},
-                            {"requested", meta.version}};
-    return error_answer(id, kUnsupportedVersion, meta.wrong->message, json::serialize(data));
+    return error_answer(id, kUnsupportedVersion, meta.wrong->message, other_versions(meta.version));
 }
 
 }  // namespace
@@ -268,15 +266,20 @@ void ClientSession::end_streams_by(Route route) {
         end_stream(number, "its client is let in no more");
 }
 
+// Where all streams share one way the result does not end one; a cancellation does, and comes last, for a
+// client that is told of it first takes the end for no graceful one.
 void ClientSession::end_stream(RequestNumber number, const std::string& why) {
-    const auto* listener = events_.listeners().find(number);
-    if (!listener) return;
-    const auto id = listener->id;
+    const auto* found = events_.listeners().find(number);
+    if (!found) return;
+    const auto listener = *found;
     const auto route = requests_.find(number)->route;
     cancel(number, why);
-    const auto result = "{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":" + id + "}}";
-    const auto identity = handshake_.identity();
-    out_.answer(answer_with(id, result_for(Era::Modern, {}, result, identity)), route);
+    if (!listener.acknowledged)
+        return out_.answer(error_answer(listener.id, kInternalError, why), route);
+    out_.answer(answer_with(listener.id, result_for(Era::Modern, {}, listener.last_result(),
+                                                    handshake_.identity())),
+                route);
+    if (route == 0) out_.say(listener.cancellation(why), route);
 }
 
 }  // namespace patchbay::gateway

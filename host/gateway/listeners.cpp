@@ -19,14 +19,26 @@ bool Listener::wants(std::string_view method, const std::string& uri) const {
     return method == "notifications/resources/updated" && uris.contains(uri);
 }
 
+std::string Listener::meta() const {
+    return "\"io.modelcontextprotocol/subscriptionId\":" + id;
+}
+
 std::string Listener::message(std::string_view method, std::string_view members) const {
-    return protocol::notification(method, members,
-                                  "\"io.modelcontextprotocol/subscriptionId\":" + id);
+    return protocol::notification(method, members, meta());
+}
+
+std::string Listener::last_result() const {
+    return "{\"_meta\":{" + meta() + "}}";
+}
+
+std::string Listener::cancellation(std::string_view reason) const {
+    return message("notifications/cancelled",
+                   "\"requestId\":" + id + ",\"reason\":" + protocol::quoted(reason));
 }
 
 // The filter alone says that something is missing, not why; a log message must not go by this stream.
 std::string Listener::acknowledgment() const {
-    auto meta = "\"io.modelcontextprotocol/subscriptionId\":" + id;
+    auto meta = this->meta();
     std::string reasons;
     for (const auto& [uri, why] : left_out)
         protocol::append_member(reasons, uri, protocol::quoted(why));

@@ -1,7 +1,7 @@
 // The streams of subscriptions/listen that a client of the modern era has open.
 //
 // Threads: [loop].
-// Source:  MCP 2026-07-28 basic/patterns/subscriptions.
+// Source:  MCP 2026-07-28 basic/patterns/subscriptions, cancellation.
 #pragma once
 
 #include "gateway/client_requests.hpp"
@@ -29,7 +29,13 @@ struct Listener {
     std::string message(std::string_view method, std::string_view members) const;
     // The first one: what it is for, and in its `_meta` what it is not for, by URI, and why.
     std::string acknowledgment() const;
+    // What it is answered once it has ended, raw; and the word that ends it, where no connection does.
+    std::string last_result() const;
+    std::string cancellation(std::string_view reason) const;
     boost::json::object filter() const;
+
+private:
+    std::string meta() const;  // raw members, of each message of it
 };
 
 class Listeners {

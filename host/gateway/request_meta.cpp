@@ -37,6 +37,14 @@ std::optional<Error> take(RequestMeta& read, std::string_view name, std::string_
     return {};
 }
 
+Error not_of_one_request(std::string_view version) {
+    std::string message = "Unsupported protocol version";
+    if (protocol::speaks(version))
+        message.append(": ").append(version).append(
+            " begins with \"initialize\", and no request names it in its _meta");
+    return {ErrorCode::Unsupported, std::move(message)};
+}
+
 bool is_token(std::string_view raw) {
     return raw.starts_with('"') || raw.starts_with('-') || (raw >= "0" && raw < ":");
 }
@@ -72,7 +80,7 @@ RequestMeta read_meta(std::string_view meta) {
     if (read.wrong) return read;
     read.era = protocol::Era::Modern;
     if (read.version != protocol::kModernVersion)
-        read.wrong = Error{ErrorCode::Unsupported, "Unsupported protocol version"};
+        read.wrong = not_of_one_request(read.version);
     else if (read.capabilities.empty())
         read.wrong = missing("clientCapabilities", "an object");
     return read;

@@ -212,6 +212,7 @@ TEST_P(Serve, AStreamEndsWithAWordWhenItsServerIsEnded) {
     mcp.wait_for_method("notifications/subscriptions/acknowledged");
     mcp.program().close_input();
     EXPECT_EQ(at(mcp.wait_for(id), "/result/_meta/io.modelcontextprotocol~1subscriptionId"), id);
+    EXPECT_EQ(at(mcp.wait_for_method("notifications/cancelled"), "/params/requestId"), id);
     EXPECT_EQ(mcp.finish().exit_code, 0);
 }
 

@@ -109,8 +109,7 @@ HttpRefusal not_spoken(const std::string& version, std::string raw_id) {
                         "MCP-Protocol-Version \"" + core::printable(version, 80) +
                             "\" is not spoken here; " + protocol::spoken_versions() + " are",
                         kUnsupportedVersion, std::move(raw_id)};
-    refusal.raw_data = "{\"supported\":[" + protocol::quoted(protocol::kModernVersion) +
-                       "],\"requested\":" + protocol::quoted(core::printable(version, 80)) + "}";
+    refusal.raw_data = other_versions(version);
     return refusal;
 }
 

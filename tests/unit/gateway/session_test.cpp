@@ -568,5 +568,48 @@ TEST_F(SessionTest, EachAnswerToAModernClientSaysWhoGaveIt) {
     EXPECT_EQ(at(ended, "/result/resultType"), "complete");
 }
 
+// MCP 2026-07-28 basic/patterns/cancellation; the schema's CancelledNotification: on stdio alone.
+TEST_F(SessionTest, AStreamThatSharesItsWayIsCancelledOnceItIsAnswered) {
+    say_modern("stream", "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
+    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    session().end_streams();
+    const auto cancelled = told("notifications/cancelled");
+    ASSERT_EQ(cancelled.size(), 1u);
+    EXPECT_EQ(at(cancelled[0], "/params/requestId"), "stream");
+    EXPECT_EQ(at(cancelled[0], "/params/reason"), "the gateway is closing");
+    EXPECT_EQ(at(cancelled[0], "/params/_meta/io.modelcontextprotocol~1subscriptionId"), "stream");
+    EXPECT_EQ(at(sent.back(), "/method"), "notifications/cancelled") << "before its answer";
+    session().end_streams();
+    EXPECT_EQ(told("notifications/cancelled").size(), 1u) << "it has ended before";
+}
+
+TEST_F(SessionTest, AStreamThatHasNotBegunEndsWithAnError) {
+    servers.at("git").results.erase("resources/list");
+    say_modern("stream", "subscriptions/listen",
+               {{"notifications", {{"resourceSubscriptions", {"file:///a"}}}}});
+    session().end_streams();
+    EXPECT_EQ(at(answer_to("stream"), "/error/code"), -32603);
+    EXPECT_TRUE(told("notifications/cancelled").empty());
+}
+
+TEST_F(SessionTest, AllRevisionsAreToldWhereOneIsUnknown) {
+    const auto all =
+        json::array{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+    EXPECT_EQ(at(ask_modern("who", "server/discover"), "/result/supportedVersions"), all);
+    const auto in_revision = [](const char* version) {
+        return json::object{{"io.modelcontextprotocol/protocolVersion", version},
+                            {"io.modelcontextprotocol/clientCapabilities", json::object()}};
+    };
+    const auto refused = ask("unknown", "tools/list", {{"_meta", in_revision("2099-01-01")}});
+    EXPECT_EQ(at(refused, "/error/code"), -32022);
+    EXPECT_EQ(at(refused, "/error/data/requested"), "2099-01-01");
+    EXPECT_EQ(at(refused, "/error/data/supported"), all);
+    // That one begins with initialize: who is told to name it again would come again without end.
+    const auto older = ask("older", "tools/list", {{"_meta", in_revision("2025-11-25")}});
+    EXPECT_EQ(at(older, "/error/code"), -32022);
+    EXPECT_EQ(at(older, "/error/data/supported"), json::array{"2026-07-28"});
+    EXPECT_THAT(json::serialize(at(older, "/error/message")), HasSubstr("initialize"));
+}
+
 }  // namespace
 }  // namespace patchbay::gateway

@@ -106,7 +106,9 @@ TEST(Posted, OfARevisionNobodySpeaksIsRefused) {
     EXPECT_THAT(read(request).message, HasSubstr("2025-11-25"));
     EXPECT_EQ(read(request).code, -32022);
     EXPECT_EQ(read(request).id, "1");
-    EXPECT_EQ(read(request).data, R"({"supported":["2026-07-28"],"requested":"1999-01-01"})");
+    EXPECT_EQ(read(request).data,
+              R"({"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],)"
+              R"("requested":"1999-01-01"})");
     EXPECT_EQ(read(with(request, "mcp-protocol-version", "2025-06-18")).status, 200u);
     request.headers.emplace_back("mcp-protocol-version", "2025-06-18");
     EXPECT_EQ(read(request).status, 400u);
