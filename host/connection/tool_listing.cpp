@@ -35,9 +35,10 @@ void ToolNotes::leave_out(std::string text) {
     add(std::move(text));
 }
 
-void ToolListing::ask(const std::string& cursor) {
+void ToolListing::ask(const std::optional<std::string>& cursor) {
+    at_ = cursor;
     protocol::Params params;
-    if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
+    if (cursor) params.members = "\"cursor\":" + protocol::quoted(*cursor);
     requests_.ask({"tools/list", std::move(params), {}, {}}, {},
                   lifetime_.guard([this](Result<Reply> reply) { on_page(std::move(reply)); }));
 }
@@ -61,13 +62,27 @@ Result<protocol::ToolPage> ToolListing::begin_page() {
             notes_.add("says that it has tools and does not know tools/list");
             return protocol::ToolPage();
         }
+        if (meant_no_cursor(at_)) return nothing_more();
         return wrong(ErrorCode::Protocol, "failed: " + (error ? core::printable(error->message, 500)
                                                               : error.error().message));
     }
     bytes_ += reply_.result.size();
     if (bytes_ > terms_.limits.list_bytes)
         return over(terms_.limits.list_bytes, " bytes over its pages", "list_bytes");
-    return protocol::parse_tool_page(reply_.result, terms_.limits, kBytesATurn);
+    auto page = protocol::parse_tool_page(reply_.result, terms_.limits, kBytesATurn);
+    return page && meant_no_cursor(page->next_cursor) ? nothing_more() : std::move(page);
+}
+
+// An empty cursor is one as any (2026-07-28 server/utilities/pagination). Who writes it for none answers it
+// with an error, or the page that it stood in; neither is of the list.
+bool ToolListing::meant_no_cursor(const std::optional<std::string>& next) const {
+    return at_ && at_->empty() && next && next->empty();
+}
+
+protocol::ToolPage ToolListing::nothing_more() const {
+    protocol::ToolPage page;
+    page.caching = found_.caching;
+    return page;
 }
 
 void ToolListing::take_tools() {
@@ -84,11 +99,11 @@ void ToolListing::take_tools() {
     reply_ = {};
     const auto cursor = end_page();
     if (!cursor) return owner_.on_listing_read(name_.named(cursor.error()));
-    if (cursor->empty()) return owner_.on_listing_read({});
+    if (!*cursor) return owner_.on_listing_read({});
     ask(*cursor);
 }
 
-Result<std::string> ToolListing::end_page() {
+Result<std::optional<std::string>> ToolListing::end_page() {
     const auto& limits = terms_.limits;
     listed_ += page_.listed;
     if (listed_ > limits.tools_per_server)
@@ -97,14 +112,14 @@ Result<std::string> ToolListing::end_page() {
     const auto fresh =
         std::min(page_.caching.ttl.value_or(terms_.health.tool_cache), kLongestFresh);
     found_.fresh_until = std::min(found_.fresh_until, page_came_ + fresh);
-    if (page_.next_cursor.empty()) return std::string();
+    const auto& next = page_.next_cursor;
+    if (!next) return next;
     if (++pages_ >= limits.pages_per_list)
         return over(limits.pages_per_list, " pages", "pages_per_list");
-    if (!cursors_.insert(page_.next_cursor).second)
-        return wrong(ErrorCode::Protocol, "repeats the cursor \"" +
-                                              core::printable(page_.next_cursor, 64) +
+    if (!cursors_.insert(*next).second)
+        return wrong(ErrorCode::Protocol, "repeats the cursor \"" + core::printable(*next, 64) +
                                               "\"; its list has no end");
-    return page_.next_cursor;
+    return next;
 }
 
 // A tool whose x-mcp-header marks make no sense is left out where they would be headers.

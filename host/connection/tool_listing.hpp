@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -91,11 +92,13 @@ public:
     Found take() { return std::move(found_); }
 
 private:
-    void ask(const std::string& cursor);
+    void ask(const std::optional<std::string>& cursor);
     void on_page(Result<Reply> reply);
     Result<protocol::ToolPage> begin_page();
-    void take_tools();               // of what has been read of the page; reads on in another turn
-    Result<std::string> end_page();  // the next cursor; empty: the last page
+    void take_tools();  // of what has been read of the page; reads on in another turn
+    Result<std::optional<std::string>> end_page();  // the next cursor; none: the last page
+    bool meant_no_cursor(const std::optional<std::string>& next) const;
+    protocol::ToolPage nothing_more() const;
     bool may_be_called(const protocol::Tool& tool);
 
     const core::TimeSource& time_;
@@ -107,7 +110,8 @@ private:
     ToolListingOwner& owner_;
     Found found_;
     std::set<std::string> cursors_;
-    Reply reply_;  // of the page that is being read
+    std::optional<std::string> at_;  // the page of that cursor is on its way; none: the first one
+    Reply reply_;                    // of the page that is being read
     protocol::ToolPage page_;
     std::size_t pages_ = 0, bytes_ = 0;
     std::size_t listed_ = 0;  // tools, with those that were left out

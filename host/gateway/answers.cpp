@@ -13,8 +13,6 @@ using protocol::Era;
 
 namespace {
 
-constexpr std::int64_t kUrlElicitationRequired = -32042;  // 2025-11-25 alone
-
 bool may_be_kept(std::string_view method) {
     constexpr std::array<std::string_view, 6> kCacheable = {
         "server/discover",          "tools/list",    "prompts/list", "resources/list",

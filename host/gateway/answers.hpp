@@ -21,7 +21,8 @@ inline constexpr std::int64_t kInvalidRequest = -32600;
 inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kInternalError = -32603;
-inline constexpr std::int64_t kResourceNotFound = -32002;  // legacy
+inline constexpr std::int64_t kResourceNotFound = -32002;        // legacy
+inline constexpr std::int64_t kUrlElicitationRequired = -32042;  // 2025-11-25 alone
 inline constexpr std::int64_t kMissingCapability = -32021;
 inline constexpr std::int64_t kUnsupportedVersion = -32022;
 

@@ -39,6 +39,7 @@ struct ClientRequest {
     std::string outcome{};                // raw `"result":...` or `"error":...`; empty: none yet
     std::optional<std::int64_t> error{};  // its code, where it is one
     connection::ClientHeaders client_headers{};
+    unsigned visits = 0;  // how often it was ended until pages are visited
     core::Clock::time_point begun{};
 
     bool modern() const { return meta.era == protocol::Era::Modern; }

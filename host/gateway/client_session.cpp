@@ -39,10 +39,14 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       instructions_(servers_.connections(), parts.catalogue, view_, number()),
       handshake_(servers_, instructions_, parts.alone ? Told::ByTheFirst : Told::Nothing,
                  std::move(version)),
-      outcomes_(servers_.connections().loop(), requests_, out_, this->principal(),
-                RequestStates(parts.state_key, this->principal().id + "\n" + view_.key()),
-                handshake_.identity(),
-                [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
+      outcomes_(
+          servers_.connections().loop(), requests_, out_, this->principal(),
+          RequestStates(parts.state_key, this->principal().id + "\n" + view_.key()),
+          handshake_.identity(),
+          [this](RequestNumber request) { cancel(request, "its client has not come back"); },
+          [this](RequestNumber request) {
+              operations_.start(request, {requests_.find(request)->subject, {}});
+          }),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), parts.catalogue, *this, view_,
                servers_.config().gateway.first_list,

@@ -1,9 +1,11 @@
 #include "gateway/inquiries.hpp"
 
 #include "core/json.hpp"
+#include "core/random.hpp"
 #include "gateway/client_abilities.hpp"
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace patchbay::gateway {
@@ -11,11 +13,21 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::size_t kElicitationIdBytes = 16;
+
 bool can_be_asked_by(const ClientRequest& request, const std::string& method,
                      const json::object& params) {
     if (!request.modern() || !may_want_input(request.method)) return false;
     const auto capabilities = core::parse_json_object(request.meta.capabilities);
     return can_be_asked(capabilities ? *capabilities : json::object(), method, params);
+}
+
+// A page to visit has an id in the legacy era, which the modern one does without.
+std::string with_elicitation_id(std::string_view raw_params, const json::object& params) {
+    std::string text(raw_params);
+    if (core::text_in(&params, "mode") != "url" || params.contains("elicitationId")) return text;
+    text.resize(text.rfind('}'));
+    return text + ",\"elicitationId\":\"" + core::random_hex(kElicitationIdBytes) + "\"}";
 }
 
 }  // namespace
@@ -52,7 +64,8 @@ connection::Question Inquiries::answer(const std::string& server, const std::str
     if (number != 0)
         return outcomes_.ask(number, method, about.params, std::move(answer), about.key);
     if (client_.initialized() && can_be_asked(client_.capabilities(), method, params))
-        return questions_.ask(server, method, tasks_.for_client(server, about.params),
+        return questions_.ask(server, method,
+                              with_elicitation_id(tasks_.for_client(server, about.params), params),
                               tasks_.answer_for(about.params, std::move(answer)),
                               meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));

@@ -39,6 +39,16 @@ std::string name_in(const service::Thing& thing, Kind kind) {
         core::text_in(&thing.definition, service::words_of(kind).name_key).value_or(""));
 }
 
+// All of them are named: a client that has the URI from elsewhere knows them by nothing else.
+Error which_of(const std::set<std::string>& servers, const char* what, const char* does,
+               const std::string& uri) {
+    const auto shown = core::printable(uri, 200);
+    std::vector<std::string> names;
+    for (const auto& server : servers) names.push_back("\"" + prefixed(server, shown) + "\"");
+    return {ErrorCode::Invalid, what + core::join({servers.begin(), servers.end()}, ", ") + does +
+                                    "\"" + shown + "\"; say which: " + core::join(names, " or ")};
+}
+
 // As its server told it, but for its name and, of a prompt, whose it is before its description.
 std::string for_client(const service::Thing& thing, Kind kind, const std::string& name,
                        bool labelled) {
@@ -195,10 +205,14 @@ Result<Offered::Owner> Offered::owner_by_template(const std::string& uri) const 
         if (service::may_come_of(uri, pair.second)) servers.insert(pair.first);
     if (servers.size() == 1) return Owner{*servers.begin(), uri};
     if (servers.empty()) return nobody_has(Kind::Resources, uri);
-    const std::vector<std::string> all(servers.begin(), servers.end());
-    return Error{ErrorCode::Invalid, "templates of " + core::join(all, ", ") + " fit \"" +
-                                         core::printable(uri, 200) + "\"; say which as \"" +
-                                         prefixed(all.front(), core::printable(uri, 200)) + "\""};
+    return which_of(servers, "templates of ", " fit ", uri);
+}
+
+Error Offered::not_one_owner(Kind kind, const std::string& name) const {
+    std::set<std::string> servers;
+    for (const auto& [pair, known_as] : names_of(kind).known_as)
+        if (kind != Kind::Prompts && pair.second == name) servers.insert(pair.first);
+    return servers.size() > 1 ? which_of(servers, "", " have ", name) : nobody_has(kind, name);
 }
 
 Error Offered::nobody_has(Kind kind, const std::string& name) const {
@@ -262,8 +276,10 @@ service::Operation Offered::find(Kind kind, const std::string& name,
     const auto steps = std::make_shared<service::Operation>();
     *steps = look(kind, [this, kind, name, found = std::move(found), watch = std::weak_ptr(steps)] {
         if (auto listed = owner_of(kind, name)) return found(std::move(*listed));
+        auto none = not_one_owner(kind, name);
         // A resource need not be listed: a template may make its URI.
-        if (kind != Kind::Resources) return found(nobody_has(kind, name));
+        if (kind != Kind::Resources || none.code != ErrorCode::NotFound)
+            return found(std::move(none));
         const auto held = watch.lock();
         if (!held) return;
         *held = look(Kind::Templates, [this, name, found] { found(owner_by_template(name)); });

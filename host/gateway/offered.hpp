@@ -7,8 +7,8 @@
 //
 // Owns:    what was listed last. Borrows all it is given.
 // Threads: [loop].
-// Errors:  NotFound: no server lists it, nor a template that it may have come of. Invalid: templates
-//          of several.
+// Errors:  NotFound: no server lists it, nor a template that it may have come of. Invalid: several
+//          servers list it, or templates that it may have come of; which is meant is not guessed.
 #pragma once
 
 #include "core/lifetime.hpp"
@@ -96,6 +96,8 @@ private:
     Look& look_of(service::Kind kind) { return looks_[static_cast<std::size_t>(kind)]; }
     void note(service::Kind kind, const service::ThingList& list);
     std::optional<Owner> owner_of(service::Kind kind, const std::string& name) const;
+    // Of a name that no client knows anything by: whose it may be, or why it is nobody's.
+    Error not_one_owner(service::Kind kind, const std::string& name) const;
     Result<Owner> owner_by_template(const std::string& uri) const;
     Error nobody_has(service::Kind kind, const std::string& name) const;
     Names& names_of(service::Kind kind) { return names_[static_cast<std::size_t>(kind)]; }

@@ -1,5 +1,7 @@
 #include "gateway/request_outcomes.hpp"
 
+#include "core/json.hpp"
+#include "gateway/client_abilities.hpp"
 #include "gateway/request_log.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/raw_json.hpp"
@@ -42,7 +44,7 @@ void RequestOutcomes::go_on(RequestNumber number) {
     if (!request || request->id.empty()) return;
     if (!request->outcome.empty()) {
         const auto ended = requests_.take(number);
-        rounds_.end(number);
+        forget(number);
         return out_.answer(answer_with(ended->id, {ended->outcome, {}, ended->error}),
                            ended->route);
     }
@@ -79,9 +81,46 @@ void RequestOutcomes::pass_on(RequestNumber number, Result<connection::Reply> re
     const auto* request = requests_.find(number);
     if (!request) return;
     if (!reply) return refuse(number, reply.error());
+    if (!reply->error.empty() && has_pages_visited(number, reply->error)) return;
     const auto era = request->meta.era;
     settle(number, reply->error.empty() ? result_for(era, request->method, reply->result, identity_)
                                         : error_for(era, reply->error));
+}
+
+bool RequestOutcomes::has_pages_visited(RequestNumber number, std::string_view raw_error) {
+    auto& request = *requests_.find(number);
+    if (!request.modern() || !may_want_input(request.method)) return false;
+    const auto pages = PageVisits::in(raw_error);
+    if (pages.empty() || ++request.visits > PageVisits::kMostRounds) return false;
+    request.call = 0;
+    const auto can = core::parse_json_object(request.meta.capabilities);
+    if (!can || !can_be_asked(*can, "elicitation/create", {{"mode", "url"}})) {
+        settle(number, refusal_without(R"({"elicitation":{"url":{}}})",
+                                       {ErrorCode::Denied, "pages have to be visited first"}));
+        return true;
+    }
+    visits_.begin(
+        number, pages,
+        [&](const auto& page, auto answer) {
+            return ask(number, "elicitation/create", page.params, std::move(answer), page.id);
+        },
+        [this, number](bool agreed) { on_visited(number, agreed); });
+    return true;
+}
+
+// In another turn: the answer to the last page is still on its way to whoever asked.
+void RequestOutcomes::on_visited(RequestNumber number, bool agreed) {
+    loop_.defer(lifetime_.guard([this, number, agreed] {
+        if (!requests_.find(number)) return;
+        if (agreed) return start_(number);
+        refuse(number, {ErrorCode::Denied,
+                        "its server wants pages visited first, and that was not agreed to"});
+    }));
+}
+
+void RequestOutcomes::forget(RequestNumber number) {
+    visits_.end(number);
+    rounds_.end(number);
 }
 
 // Once its client waits for it; until it asks again the outcome is kept.
@@ -95,7 +134,7 @@ void RequestOutcomes::settle(RequestNumber number, const Outcome& outcome) {
         return;
     }
     const auto ended = requests_.take(number);
-    rounds_.end(number);
+    forget(number);
     out_.answer(answer_with(ended->id, outcome), ended->route);
 }
 

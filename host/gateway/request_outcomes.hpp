@@ -12,6 +12,7 @@
 #include "gateway/answers.hpp"
 #include "gateway/input_rounds.hpp"
 #include "gateway/outward.hpp"
+#include "gateway/page_visits.hpp"
 #include "gateway/replies.hpp"
 
 #include <functional>
@@ -23,15 +24,17 @@ namespace patchbay::gateway {
 
 class RequestOutcomes final : public Replies {
 public:
-    // `expired`: its client has not come back. `identity`: as result_for() says.
+    // `expired`: its client has not come back. `start`: as if it had just come. `identity`: as result_for() says.
     RequestOutcomes(core::Loop& loop, ClientRequests& requests, Outward& out,
                     const core::Principal& client, RequestStates states, std::string identity,
-                    std::function<void(RequestNumber)> expired)
+                    std::function<void(RequestNumber)> expired,
+                    std::function<void(RequestNumber)> start)
         : loop_(loop),
           requests_(requests),
           out_(out),
           client_(client),
           identity_(std::move(identity)),
+          start_(std::move(start)),
           rounds_(loop, std::move(states), std::move(expired)) {}
 
     // Asks its client by the answer to that request; the arguments are those of InputRounds.
@@ -43,7 +46,7 @@ public:
     // Its client has not said that it can do that, raw, which it needs: if nothing comes of it, that is why.
     void note_lack(RequestNumber request, std::string raw_capabilities);
     // It was cancelled, and is asked for nothing any more.
-    void forget(RequestNumber request) { rounds_.end(request); }
+    void forget(RequestNumber request);
 
     // Replies
     void reply(RequestNumber request, std::string raw_result) override;
@@ -54,12 +57,17 @@ public:
 private:
     void go_on(RequestNumber request);
     void settle(RequestNumber request, const Outcome& outcome);
+    // Whether that error ends it only until its client has had pages visited.
+    bool has_pages_visited(RequestNumber request, std::string_view raw_error);
+    void on_visited(RequestNumber request, bool agreed);
 
     core::Loop& loop_;
     ClientRequests& requests_;
     Outward& out_;
     const core::Principal& client_;
     const std::string identity_;
+    const std::function<void(RequestNumber)> start_;
+    PageVisits visits_;
     InputRounds rounds_;
     core::Lifetime lifetime_;
 };

@@ -15,6 +15,7 @@
 #include <boost/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,8 @@ private:
 
 struct ToolPage {
     std::vector<Tool> tools;
-    std::size_t listed = 0;   // with those that were left out; one over tools_per_server at most
-    std::string next_cursor;  // empty: the last page
+    std::size_t listed = 0;  // with those that were left out; one over tools_per_server at most
+    std::optional<std::string> next_cursor;  // none: the last page; a cursor may be empty
     Caching caching = {};
     std::vector<std::string> left_out;  // tools that cannot be called, and why
     std::vector<std::string> notes;     // what was mended of others

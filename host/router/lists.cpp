@@ -38,9 +38,17 @@ public:
         if (page_) router_.cancel(page_);
     }
 
-    void ask(const std::string& cursor) {
+    void begin() { ask(asked_); }
+
+private:
+    void ask_on(const std::string& cursor) {
+        at_empty_ = cursor.empty();
         auto request = asked_;
-        if (!cursor.empty()) request.params.members = "\"cursor\":" + protocol::quoted(cursor);
+        request.params.members = "\"cursor\":" + protocol::quoted(cursor);
+        ask(std::move(request));
+    }
+
+    void ask(ServerRequest request) {
         page_ = router_.request(caller_, std::move(request),
                                 [weak = weak_from_this()](Result<Reply> reply) {
                                     const auto self = weak.lock();
@@ -53,13 +61,13 @@ public:
                                 });
     }
 
-private:
     void on_page(const Reply& reply) {
         if (!reply.error.empty()) {
             const auto error = protocol::parse_rpc_error(reply.error);
             // Servers announce resources and know nothing of templates: they have none.
             if (error && error->code == kMethodNotFound && cursors_.empty())
                 return listed_(ListedItems());
+            if (at_empty_) return listed_(std::move(items_));
             return fail("failed: " +
                         (error ? core::printable(error->message, 500) : "unreadable error"));
         }
@@ -73,10 +81,14 @@ private:
         if (!items || !items->is_array()) return fail("result has no such list");
         if (items_.values.size() + items->get_array().size() > limits_.items_per_list)
             return too_much(limits_.items_per_list, "items", "items_per_list");
+        const auto* cursor = page->if_contains("nextCursor");
+        const bool more = cursor && cursor->is_string();
+        // An empty cursor is one as any (2026-07-28 server/utilities/pagination). Who writes it for none
+        // answers it with an error, or the page that it stood in; neither is of the list.
+        if (more && at_empty_ && cursor->get_string().empty()) return listed_(std::move(items_));
         for (auto& item : items->get_array()) items_.values.push_back(std::move(item));
         keep_texts(reply.result);
-        const auto* cursor = page->if_contains("nextCursor");
-        if (!cursor || !cursor->is_string()) return listed_(std::move(items_));
+        if (!more) return listed_(std::move(items_));
         const std::string following(cursor->get_string());
         // A server that goes in a circle would be asked for ever.
         if (!cursors_.insert(following).second) {
@@ -85,7 +97,7 @@ private:
         }
         if (cursors_.size() >= limits_.pages_per_list)
             return too_much(limits_.pages_per_list, "pages", "pages_per_list");
-        ask(following);
+        ask_on(following);
     }
 
     // Of equal members the last counts, as it did for the values.
@@ -116,6 +128,7 @@ private:
     const std::function<void(Result<ListedItems>)> listed_;
     ListedItems items_;
     std::set<std::string> cursors_;
+    bool at_empty_ = false;  // that page is on its way
     std::size_t bytes_ = 0;
     CallId page_ = 0;  // on its way
 };
@@ -127,7 +140,7 @@ std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
                                      std::function<void(Result<ListedItems>)> listed) {
     auto list =
         std::make_shared<PagedList>(router, caller, limits, std::move(asked), std::move(listed));
-    list->ask({});
+    list->begin();
     return list;
 }
 

@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto page = parse_tool_page(text, limits);
     if (!page) return 0;
     const auto* cursor = result->if_contains("nextCursor");
-    FUZZ_REQUIRE(page->next_cursor == core::text_in(&*result, "nextCursor").value_or(""));
+    FUZZ_REQUIRE(page->next_cursor == core::text_in(&*result, "nextCursor"));
     FUZZ_REQUIRE(!cursor || cursor->is_string() || cursor->is_null());
     FUZZ_REQUIRE(page->caching.ttl.value_or(std::chrono::milliseconds(0)).count() >= 0);
     const auto listed = core::array_in(&*result, "tools")->size();

@@ -76,6 +76,32 @@ TEST_F(ToolListAlone, IsPublishedSortedOnceItsLastPageIsThere) {
     EXPECT_EQ(list.find("d"), nullptr);
 }
 
+TEST_F(ToolListAlone, AnEmptyCursorIsOneAsAny) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a", R"(,"nextCursor":"")"));
+    EXPECT_EQ(cursor_of(1), R"("cursor":"")");
+    requests.answer(page("b"));
+    EXPECT_EQ(names(), "ab");
+    EXPECT_THAT(told, ElementsAre("whole"));
+}
+
+TEST_F(ToolListAlone, WhoWritesAnEmptyCursorForNoneHasEachToolOnce) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("ab", R"(,"nextCursor":"")"));
+    requests.answer(page("ab", R"(,"nextCursor":"")"));
+    EXPECT_EQ(names(), "ab");
+    EXPECT_THAT(told, ElementsAre("whole"));
+    EXPECT_EQ(requests.asked.size(), 2u);
+}
+
+TEST_F(ToolListAlone, WhoWritesAnEmptyCursorForNoneAndKnowsItNotHasWhatItListed) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("ab", R"(,"nextCursor":"")"));
+    requests.refuse(R"({"code":-32602,"message":"no such cursor"})");
+    EXPECT_EQ(names(), "ab");
+    EXPECT_THAT(told, ElementsAre("whole"));
+}
+
 // Each is as long as one turn is for.
 std::string long_page(const std::string& names) {
     std::string text;

@@ -25,6 +25,14 @@ TEST_F(SessionTest, AUriThatTwoServersListIsToldApartAndLeadsToEach) {
     EXPECT_EQ(servers.at("github").requests("resources/read").at(0).at("params").at("uri"), "a:1");
     EXPECT_THAT(servers.at("git").requests("resources/read"), IsEmpty());
     EXPECT_EQ(at(ask(4, "resources/read", {{"uri", "patchbay+none:a:1"}}), "/error/code"), -32002);
+    // A result of a tool may hold the URI as its server has it. It is nobody's by itself, in either era.
+    for (const auto& refused : {ask(5, "resources/read", {{"uri", "a:1"}}),
+                                ask_modern("m", "resources/read", {{"uri", "a:1"}})}) {
+        EXPECT_EQ(at(refused, "/error/code"), -32602);
+        EXPECT_EQ(at(refused, "/error/message"),
+                  "git, github have \"a:1\"; say which: \"patchbay+git:a:1\" or "
+                  "\"patchbay+github:a:1\"");
+    }
 }
 
 TEST_F(SessionTest, AUriThatLooksLikeAnotherServersLeadsToItsOwn) {

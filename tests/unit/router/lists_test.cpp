@@ -37,6 +37,30 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
 }
 
+// 2026-07-28 server/utilities/pagination: an empty cursor is one. Some servers write it where they mean none.
+TEST_F(RouterTest, AnEmptyCursorIsAskedForAndListsNothingTwice) {
+    auto& server = servers.at("git");
+    server.results["server/discover"] = [](const auto&) -> json::value {
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"resources", json::object()}}}};
+    };
+    json::value first{{"resources", {{{"uri", "a:1"}}}}, {"nextCursor", ""}};
+    json::value behind{{"resources", {{{"uri", "a:2"}}}}};
+    server.results["resources/list"] = [&](const json::object& params) {
+        return params.contains("cursor") ? behind : first;
+    };
+    const auto count = [&] {
+        std::optional<Result<ListedItems>> listed;
+        auto list = router().list_all(caller, {"git", "resources/list", {}},
+                                      [&](auto items) { listed.emplace(std::move(items)); });
+        EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+        return listed && *listed ? (*listed)->texts.size() : 0;
+    };
+    EXPECT_EQ(count(), 2u);
+    behind = first;
+    EXPECT_EQ(count(), 1u) << "the same page again";
+}
+
 TEST_F(RouterTest, AListThatNobodyHoldsIsCancelledAtTheServer) {
     auto& server = servers.at("git");
     server.results["server/discover"] = [](const auto&) -> json::value {
