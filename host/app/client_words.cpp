@@ -114,17 +114,17 @@ Result<json::object> from_goose(json::object entry) {
                 entry["env"].get_object()[*name] = "${" + std::string(*name) + "}";
     }
     if (type == "streamable_http") entry["type"] = "http";
-    return without(std::move(entry), {"name", "env_keys", "bundled", "description",
-                                      "display_name", "available_tools"});
+    return without(std::move(entry), {"name", "env_keys", "bundled", "description", "display_name",
+                                      "available_tools"});
 }
 
 Result<json::object> from_mcporter(json::object entry) {
     if (!entry.contains("url")) move_key(entry, "baseUrl", "url");
     if (auto split = split_command(entry); !split) return split.error();
-    return with_references(without(std::move(entry), {"baseUrl", "description", "auth",
-                                                      "tokenCacheDir", "clientName",
-                                                      "oauthRedirectUrl", "lifecycle", "logging"}),
-                           "$env:", "");
+    return with_references(
+        without(std::move(entry), {"baseUrl", "description", "auth", "tokenCacheDir", "clientName",
+                                   "oauthRedirectUrl", "lifecycle", "logging"}),
+        "$env:", "");
 }
 
 Result<json::object> from_opencode(json::object entry) {

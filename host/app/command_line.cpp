@@ -87,6 +87,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"import"}, add_import_verb},
     {{"config"}, add_config_verbs},
     {{"trust"}, add_trust_verb},
+    {{"secret"}, add_secret_verbs},
     {{"token"}, add_token_verbs},
     {{"plugin"}, add_plugin_verbs},
     {{"completion"}, add_completion_verbs},

@@ -102,9 +102,15 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                    [this](const std::string& text) {
                        if (!options.quiet) person->tell(core::log::masked("warning: " + text));
                    }),
+          named_secrets(options.state_directory, loaded.config.secret_store == "secret-service"
+                                                     ? std::make_unique<auth::Keyring>()
+                                                     : nullptr),
           trust(options.state_directory),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
+        options.environment.stored_secrets = {
+            [this](const std::string& name) { return named_secrets.read(name); },
+            [this](const std::string& name) { return named_secrets.check(name); }};
         complete(loaded, trust, PluginApprovals::Shown::Yes);
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
@@ -293,6 +299,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     plugin::Catalogue plugins;
     ServerAuth server_auth;
     SignIns sign_ins;
+    const auth::NamedSecrets named_secrets;
     service::TrustFile trust;
     std::optional<ServerLog> logs;
     EraFile eras;
@@ -331,6 +338,10 @@ const config::Config& Host::config() const {
 const std::vector<config::Candidate>& Host::candidates() const {
     return impl_->loaded.candidates;
 }
+const auth::NamedSecrets& Host::named_secrets() const {
+    return impl_->named_secrets;
+}
+
 service::TrustFile& Host::trust() {
     return impl_->trust;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/sign_ins.hpp"
+#include "auth/named_secrets.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_pool.hpp"
@@ -56,6 +57,7 @@ public:
     core::Loop& loop();
     const config::Config& config() const;
     // What was approved of checkouts; a change counts for the next host.
+    const auth::NamedSecrets& named_secrets() const;
     service::TrustFile& trust();
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -250,6 +251,17 @@ std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look) {
         out += '\n';
     }
     return out;
+}
+
+std::string date_text(core::Calendar::time_point time) {
+    const auto seconds = static_cast<std::time_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count());
+    std::tm parts{};
+    char text[40] = "";
+    if (!::gmtime_r(&seconds, &parts) ||
+        std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+        return "-";
+    return text;
 }
 
 void print_table(const std::vector<std::vector<Cell>>& rows) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/result.hpp"
+#include "core/time_source.hpp"
 
 #include <boost/json.hpp>
 
@@ -64,6 +65,9 @@ public:
 private:
     bool shown_ = false;
 };
+
+// 2026-11-25 18:10 UTC; "-": of a year that no calendar writes, as a record that was edited may say.
+std::string date_text(core::Calendar::time_point time);
 
 struct Cell {
     std::string text;

@@ -71,6 +71,7 @@ void add_connect_verb(CLI::App& app, Choice& choice);
 void add_config_verbs(CLI::App& app, Choice& choice);
 void add_plan_verb(CLI::App& config, Choice& choice);
 void add_trust_verb(CLI::App& app, Choice& choice);
+void add_secret_verbs(CLI::App& app, Choice& choice);
 void add_token_verbs(CLI::App& app, Choice& choice);
 void add_plugin_verbs(CLI::App& app, Choice& choice);
 void add_completion_verbs(CLI::App& app, Choice& choice);

@@ -1,5 +1,6 @@
 // patchbay import: what people have in the files of other clients, taken over.
 #include "app/entry_check.hpp"
+#include "app/entry_secrets.hpp"
 #include "app/foreign_servers.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 struct ImportOptions {
     std::vector<std::string> ids;
-    std::string from, file, scope = "user";
+    std::string from, file, scope = "user", secrets = "keep";
     bool dry_run = false, replace = false;
 
     bool names(const std::string& id) const {
@@ -119,43 +120,83 @@ private:
         const auto file = ScopeFile::choose(options_.into(), server.id, {}, environment_,
                                             default_state_directory(environment_));
         if (!file) return file.error();
+        auto entry = server.entry;
+        const auto taken = put_away(server.id, entry);
         // In a trial nothing that was taken before is in the file.
         const auto planned = planned_.find(server.id);
         const json::object* there = planned != planned_.end() ? &planned->second
                                     : file->entry()           ? file->entry()->if_object()
                                                               : nullptr;
-        if (there && *there == server.entry) return std::string("there already");
+        if (there && *there == entry) return std::string("there already");
         if (there && planned != planned_.end())
             return Error{ErrorCode::Invalid,
-                         "another client has another one by that id; "
-                         "patchbay import " +
-                             server.id + " --from CLIENT says which"};
+                         "another client has another one by that id; patchbay import " + server.id +
+                             " --from CLIENT says which"};
         if (there && !options_.replace)
-            return Error{ErrorCode::Invalid,
-                         file->path() +
-                             " has another one by that id; --replace puts this in its "
-                             "place"};
-        auto text = file->with(server.entry);
+            return Error{ErrorCode::Invalid, file->path() +
+                                                 " has another one by that id; --replace puts this "
+                                                 "in its place"};
+        auto text = file->with(entry);
         if (!text) return text.error();
-        if (auto fine = judge(host_, file->path(), *text, server.id, global_); !fine)
+        // Before the file that names them, and of a trial nobody is told that they are not there.
+        auto global = global_;
+        global.quiet = global.quiet || (options_.dry_run && !taken.empty());
+        if (auto kept = keep(taken); !kept) return kept.error();
+        if (auto fine = judge(host_, file->path(), *text, server.id, global); !fine) {
+            forget(taken);
             return fine.error();
-        planned_.emplace(server.id, server.entry);
-        warn_of_secrets(server.entry, options_.into(), global_);
+        }
+        planned_.emplace(server.id, entry);
+        warn_of_secrets(entry, options_.into(), global_);
         if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
-        if (auto written = write(*file, std::move(*text), server); !written) return written.error();
+        if (auto written = write(*file, std::move(*text), server.id, entry); !written) {
+            forget(taken);
+            return written.error();
+        }
         return std::string(there ? "replaced" : "added");
     }
 
-    Result<void> write(const ScopeFile& file, std::string text, const ForeignServer& server) {
+    // With --secrets store: a name stands in the place of each, and of those that are not kept yet, which.
+    std::vector<TakenSecret> put_away(const std::string& id, json::object& entry) const {
+        if (options_.secrets != "store") return {};
+        const auto& secrets = host_.named_secrets();
+        auto taken = take_secrets(entry, id, [&](const std::string& name, const auto& value) {
+            if (!secrets.check(name)) return true;
+            const auto kept = secrets.read(name);
+            return kept && *kept == value;
+        });
+        std::erase_if(taken, [&](const auto& each) { return bool(secrets.check(each.name)); });
+        return taken;
+    }
+
+    Result<void> keep(const std::vector<TakenSecret>& taken) const {
+        if (options_.dry_run) return {};
+        for (const auto& each : taken) {
+            const auto kept =
+                host_.named_secrets().write(each.name, each.value, core::Calendar::now());
+            if (!kept) return kept.error();
+            if (!kept->warning.empty() && !global_.quiet) say("warning: " + kept->warning);
+        }
+        return {};
+    }
+
+    void forget(const std::vector<TakenSecret>& taken) const {
+        if (!options_.dry_run)
+            for (const auto& each : taken)
+                static_cast<void>(host_.named_secrets().erase(each.name));
+    }
+
+    Result<void> write(const ScopeFile& file, std::string text, const std::string& id,
+                       const json::object& entry) {
         const bool continues = last_ && last_->file == file.path();
-        auto note = approval_of(host_, server.id);
+        auto note = approval_of(host_, id);
         if (continues) note = joined_notes(last_->note, note);
         auto written = file.write(std::move(text), std::move(note), continues ? &*last_ : nullptr);
         if (!written) return written.error();
         last_ = std::move(*written);
         if (options_.into() == Scope::User) return {};
         Host now(host_options(global_));
-        return approve(now, server.id, is_whole(file, server.entry));
+        return approve(now, id, is_whole(file, entry));
     }
 
     const GlobalOptions& global_;
@@ -260,6 +301,13 @@ void add_import_verb(CLI::App& app, Choice& choice) {
         ->type_name("FILE");
     import.add_option("--scope", options->scope, "Into whose file: local, project or user")
         ->check(CLI::IsMember({"local", "project", "user"}))
+        ->capture_default_str();
+    import
+        .add_option(
+            "--secrets", options->secrets,
+            "Those in clear text: keep them so, or store them (`patchbay secret`) and write "
+            "their names")
+        ->check(CLI::IsMember({"keep", "store"}))
         ->capture_default_str();
     import.add_flag("--dry-run", options->dry_run, "Show it and write nothing");
     import.add_flag("--replace", options->replace,

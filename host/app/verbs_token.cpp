@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 
 namespace patchbay::app {
@@ -32,17 +31,6 @@ TokenFile token_file(const GlobalOptions& global) {
 
 std::int64_t seconds_of(Calendar::time_point time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
-// 2026-11-25 18:10 UTC; "-": of a year that no calendar writes, as a record that was edited may say.
-std::string date_text(Calendar::time_point time) {
-    const auto seconds = static_cast<std::time_t>(seconds_of(time));
-    std::tm parts{};
-    char text[40] = "";
-    if (!::gmtime_r(&seconds, &parts) ||
-        std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts) == 0)
-        return "-";
-    return text;
 }
 
 std::string expiry_of(const Token& token) {

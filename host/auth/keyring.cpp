@@ -136,8 +136,9 @@ Result<std::string> Keyring::read(const std::string& server) const {
     return ended->code == 0 ? ended->output : std::string();
 }
 
-Result<void> Keyring::write(const std::string& server, const std::string& secrets) const {
-    std::vector<std::string> arguments{"store", "--label=Patchbay: sign-in to " + server};
+Result<void> Keyring::write(const std::string& server, const std::string& secrets,
+                            const std::string& label) const {
+    std::vector<std::string> arguments{"store", "--label=Patchbay: " + label};
     for (auto& each : attributes(server)) arguments.push_back(each);
     const auto ended = run(arguments, secrets);
     if (!ended) return ended.error();

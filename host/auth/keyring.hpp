@@ -22,7 +22,9 @@ public:
 
     // Empty: there is nothing for `server`.
     Result<std::string> read(const std::string& server) const;
-    Result<void> write(const std::string& server, const std::string& secrets) const;
+    // `label`: what people see it as.
+    Result<void> write(const std::string& server, const std::string& secrets,
+                       const std::string& label) const;
     Result<void> erase(const std::string& server) const;
 
 private:

@@ -29,7 +29,7 @@ bool is_secret(std::string_view name) {
 }
 
 const json::object* record_of(const json::object& file, const std::string& server) {
-    const auto* record = file.at("servers").get_object().if_contains(server);
+    const auto* record = file.at(StoreFile::kSignIns.table).get_object().if_contains(server);
     return record ? record->if_object() : nullptr;
 }
 
@@ -112,7 +112,9 @@ Result<void> SecretStore::write_record(const std::string& plugin, const std::str
     if (keyring_) {
         // First the keyring, then the file that says so: whoever is killed between the two leaves
         // the old record. A keyring that is locked or missing costs nobody the sign-in.
-        if (const auto kept = keyring_->write(server, json::serialize(secrets)); kept) {
+        if (const auto kept =
+                keyring_->write(server, json::serialize(secrets), "sign-in to " + server);
+            kept) {
             for (const auto& secret : secrets) record.erase(secret.key());
             record[kKeyring] = true;
         } else {
@@ -150,7 +152,7 @@ void SecretStore::erase(const std::string& server, Done done) {
 Result<json::object> SecretStore::stored() const {
     auto contents = file_.read();
     if (!contents) return contents.error();
-    return contents->file.at("servers").get_object();
+    return contents->file.at(StoreFile::kSignIns.table).get_object();
 }
 
 std::uint64_t SecretStore::lock(const std::string& server, std::chrono::milliseconds limit,

@@ -19,32 +19,39 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr const char* kName = "mcp-auth.json";
-constexpr const char* kFresh = "mcp-auth.json.new";
-constexpr const char* kPrevious = "mcp-auth.json.previous";
-constexpr const char* kFreshPrevious = "mcp-auth.json.previous.new";
-constexpr const char* kDamaged = "mcp-auth.json.damaged";
-constexpr const char* kWriters = "mcp-auth.lock";
 constexpr int kVersion = 1;
 constexpr auto kOthers = core::Others::MayNothing;  // what they can read is no secret any more
 
 using core::Descriptor;
+
+struct Names {  // in the directory
+    explicit Names(const StoreFile::Kind& of) : kind(of), now(std::string(of.name) + ".json") {}
+    StoreFile::Kind kind;
+    std::string now, fresh = now + ".new", previous = now + ".previous",
+                     fresh_previous = previous + ".new", damaged = now + ".damaged",
+                     writers = std::string(kind.name) + ".lock";
+};
+
+json::object nothing(const Names& names) {
+    return {{"version", kVersion}, {names.kind.table, json::object()}};
+}
 
 Error failed(const std::string& doing, const std::string& path, int number = errno) {
     return {ErrorCode::Io, "cannot " + doing + " " + path + ": " + std::strerror(number)};
 }
 
 // Protocol: damaged. Unsupported: written by somebody who knows more.
-Result<json::object> parse(const std::string& text, const std::string& path) {
+Result<json::object> parse(const std::string& text, const std::string& path, const char* table) {
     auto parsed = core::parse_json_object(text);
     const Error damaged{ErrorCode::Protocol, path +
                                                  " is damaged: it is not a JSON object with "
-                                                 "\"version\" and \"servers\""};
+                                                 "\"version\" and \"" +
+                                                 table + "\""};
     if (!parsed) return damaged;
     auto& file = *parsed;
     const auto* version = file.if_contains("version");
-    const auto* servers = file.if_contains("servers");
-    if (!version || !version->is_int64() || !servers || !servers->is_object()) return damaged;
+    const auto* records = file.if_contains(table);
+    if (!version || !version->is_int64() || !records || !records->is_object()) return damaged;
     if (version->get_int64() != kVersion)
         return Error{ErrorCode::Unsupported,
                      path + " has version " + std::to_string(version->get_int64()) +
@@ -59,9 +66,10 @@ struct Found {
     bool there = false;
 };
 
-Found find(const Descriptor& directory, const std::string& place, const char* name) {
+Found find(const Descriptor& directory, const std::string& place, const std::string& name,
+           const char* table) {
     Found found;
-    auto file = core::open_private_file(directory, place, name, kOthers);
+    auto file = core::open_private_file(directory, place, name.c_str(), kOthers);
     if (!file) {
         found.error = file.error();
         return found;
@@ -69,7 +77,8 @@ Found find(const Descriptor& directory, const std::string& place, const char* na
     if (file->get() < 0) return found;
     found.there = true;
     const auto text = core::read_whole(*file, place + "/" + name, StoreFile::kFileBytes);
-    auto parsed = text ? parse(*text, place + "/" + name) : Result<json::object>(text.error());
+    auto parsed =
+        text ? parse(*text, place + "/" + name, table) : Result<json::object>(text.error());
     if (parsed)
         found.file = std::move(*parsed);
     else
@@ -79,26 +88,29 @@ Found find(const Descriptor& directory, const std::string& place, const char* na
 
 // The previous copy stands in for a file that is damaged, never for one that is refused: an older
 // sign-in would only hide what somebody has to look at.
-Result<StoreFile::Contents> contents_of(const Descriptor& directory, const std::string& place) {
-    auto now = find(directory, place, kName);
+Result<StoreFile::Contents> contents_of(const Descriptor& directory, const std::string& place,
+                                        const Names& names) {
+    auto now = find(directory, place, names.now, names.kind.table);
     if (now.file) return StoreFile::Contents{std::move(*now.file), {}};
     if (now.error && now.error->code != ErrorCode::Protocol) return *now.error;
-    if (!now.there)
-        return StoreFile::Contents{{{"version", kVersion}, {"servers", json::object()}}, {}};
-    auto before = find(directory, place, kPrevious);
+    if (!now.there) return StoreFile::Contents{nothing(names), {}};
+    auto before = find(directory, place, names.previous, names.kind.table);
     if (before.file)
         return StoreFile::Contents{std::move(*before.file),
                                    now.error->message + "; its previous copy is used"};
     return Error{now.error->code, now.error->message +
                                       ", and there is no previous copy; mend it, or move it away "
-                                      "and sign in again"};
+                                      "and " +
+                                      names.kind.again};
 }
 
-Result<void> write_fresh(int directory, const std::string& place, const std::string& text) {
-    const auto path = place + "/" + kFresh;
-    ::unlinkat(directory, kFresh, 0);  // of one that was killed
+Result<void> write_fresh(int directory, const std::string& place, const Names& names,
+                         const std::string& text) {
+    const auto path = place + "/" + names.fresh;
+    const auto* fresh = names.fresh.c_str();
+    ::unlinkat(directory, fresh, 0);  // of one that was killed
     const Descriptor file(
-        ::openat(directory, kFresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        ::openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0) return failed("write", path);
     if (!core::write_whole(file.get(), text) || ::fsync(file.get()) != 0)
         return failed("write", path);
@@ -107,20 +119,24 @@ Result<void> write_fresh(int directory, const std::string& place, const std::str
 
 // The file itself is never missing: what stays of it is a second name, then the new one takes its
 // place.
-Result<void> swap_in(int directory, const std::string& place, bool damaged, bool forget) {
-    const auto path = place + "/" + kName;
+Result<void> swap_in(int directory, const std::string& place, const Names& names, bool damaged,
+                     bool forget) {
+    const auto path = place + "/" + names.now;
+    const auto *now = names.now.c_str(), *previous = names.previous.c_str(),
+               *fresh_previous = names.fresh_previous.c_str();
     if (damaged) {
-        ::unlinkat(directory, kDamaged, 0);
-        if (::linkat(directory, kName, directory, kDamaged, 0) != 0)
+        ::unlinkat(directory, names.damaged.c_str(), 0);
+        if (::linkat(directory, now, directory, names.damaged.c_str(), 0) != 0)
             return failed("keep a copy of", path);
     }
-    ::unlinkat(directory, kFreshPrevious, 0);
-    if (!damaged && !forget && ::linkat(directory, kName, directory, kFreshPrevious, 0) == 0 &&
-        ::renameat(directory, kFreshPrevious, directory, kPrevious) != 0)
-        return failed("write", place + "/" + kPrevious);
-    if (::renameat(directory, kFresh, directory, kName) != 0) return failed("write", path);
+    ::unlinkat(directory, fresh_previous, 0);
+    if (!damaged && !forget && ::linkat(directory, now, directory, fresh_previous, 0) == 0 &&
+        ::renameat(directory, fresh_previous, directory, previous) != 0)
+        return failed("write", place + "/" + names.previous);
+    if (::renameat(directory, names.fresh.c_str(), directory, now) != 0)
+        return failed("write", path);
     // What was erased is not to live on in a copy.
-    if (forget) ::unlinkat(directory, kPrevious, 0);
+    if (forget) ::unlinkat(directory, previous, 0);
     if (::fsync(directory) != 0) return failed("write", place);
     return {};
 }
@@ -128,42 +144,45 @@ Result<void> swap_in(int directory, const std::string& place, bool damaged, bool
 }  // namespace
 
 Result<StoreFile::Contents> StoreFile::read() const {
+    const Names names(kind_);
     const auto directory = core::open_private_directory(directory_, kOthers, core::Make::No);
     if (!directory) return directory.error();
-    if (directory->get() < 0)
-        return Contents{{{"version", kVersion}, {"servers", json::object()}}, {}};
-    return contents_of(*directory, directory_);
+    if (directory->get() < 0) return Contents{nothing(names), {}};
+    return contents_of(*directory, directory_, names);
 }
 
-Result<void> StoreFile::replace(const std::string& server, const json::object& record) const {
+Result<void> StoreFile::replace(const std::string& key, const json::object& record) const {
+    const Names names(kind_);
     const auto directory = core::open_private_directory(directory_, kOthers, core::Make::Yes);
     if (!directory) return directory.error();
-    const auto turn = core::take_turn(*directory, directory_, kWriters, kLockWait);
+    const auto turn = core::take_turn(*directory, directory_, names.writers.c_str(), kLockWait);
     if (!turn) return turn.error();
-    auto contents = contents_of(*directory, directory_);
+    auto contents = contents_of(*directory, directory_, names);
     if (!contents) return contents.error();
-    auto& servers = contents->file.at("servers").get_object();
+    auto& records = contents->file.at(kind_.table).get_object();
     // Nothing to erase is nothing to write: signing out must work on a full disk too.
-    if (record.empty() && !servers.contains(server) && contents->warning.empty()) {
-        ::unlinkat(directory->get(), kPrevious, 0);  // left by one that was killed while erasing
+    if (record.empty() && !records.contains(key) && contents->warning.empty()) {
+        ::unlinkat(directory->get(), names.previous.c_str(),
+                   0);  // left by one that was killed while erasing
         return {};
     }
     if (record.empty())
-        servers.erase(server);
+        records.erase(key);
     else
-        servers[server] = record;
+        records[key] = record;
     auto written =
-        write_fresh(directory->get(), directory_, json::serialize(contents->file) + "\n");
+        write_fresh(directory->get(), directory_, names, json::serialize(contents->file) + "\n");
     if (written)
-        written = swap_in(directory->get(), directory_, !contents->warning.empty(), record.empty());
-    if (!written) ::unlinkat(directory->get(), kFresh, 0);
+        written = swap_in(directory->get(), directory_, names, !contents->warning.empty(),
+                          record.empty());
+    if (!written) ::unlinkat(directory->get(), names.fresh.c_str(), 0);
     return written;
 }
 
-Result<int> StoreFile::lock_file(const std::string& server) const {
+Result<int> StoreFile::lock_file(const std::string& key) const {
     auto directory = core::open_private_directory(directory_, kOthers, core::Make::Yes);
     if (!directory) return directory.error();
-    const auto name = "mcp-auth." + core::sha256_hex(server).substr(0, 16) + ".lock";
+    const auto name = std::string(kind_.name) + "." + core::sha256_hex(key).substr(0, 16) + ".lock";
     const int fd =
         ::openat(directory->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return failed("write", directory_ + "/" + name);

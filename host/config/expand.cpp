@@ -109,6 +109,9 @@ std::optional<std::string> way_around(const std::string& path,
     return at;
 }
 
+// What the user keeps by name, in whichever of both words.
+constexpr std::string_view kStored[] = {"secret:", "keyring:"};
+
 constexpr std::size_t kMostLacking = 20;  // told of one server
 
 struct Lacking {
@@ -233,13 +236,8 @@ private:
         }
         if (reference.starts_with("file:")) return file(reference.substr(5));
         if (reference.starts_with("command:")) return command(reference.substr(8));
-        if (reference.starts_with("keyring:")) {
-            const std::string command =
-                runs_no_commands() ? "" : "${command:secret-tool lookup ...}, ";
-            return Error{ErrorCode::Unsupported,
-                         "${keyring:...} is not supported by this build; use " + command +
-                             "${file:PATH} or a variable"};
-        }
+        for (const auto kind : kStored)
+            if (reference.starts_with(kind)) return stored(reference.substr(kind.size()));
         if (reference.starts_with("env:"))
             reference.remove_prefix(4);  // as VS Code and Cursor write it
         if (!is_name(reference)) {
@@ -251,7 +249,7 @@ private:
             return Error{
                 ErrorCode::Invalid,
                 "\"${" + core::printable(name, 80) + (name.size() < reference.size() ? "..." : "") +
-                    "}\" is no reference; expected ${NAME}, ${NAME:-default}" +
+                    "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${secret:NAME}" +
                     (runs_no_commands() ? " or ${file:PATH}" : ", ${file:PATH} or ${command:...}") +
                     "; write \"$${\" for the characters themselves"};
         }
@@ -259,6 +257,21 @@ private:
         return Error{ErrorCode::Invalid, "the variable " + std::string(reference) +
                                              " is not set; set it, or write ${" +
                                              std::string(reference) + ":-default}"};
+    }
+
+    Result<std::string> stored(std::string_view written) const {
+        const std::string name(written);
+        if (!core::may_name_a_secret(name))
+            return Error{ErrorCode::Invalid, "\"" + core::printable(name, 80) +
+                                                 "\" is no name of a secret: expected letters, "
+                                                 "digits, \".\", \"-\" and \"_\""};
+        if (look_ == Look::Form) return std::string();
+        const auto& secrets = environment_.stored_secrets;
+        if (!secrets.read)
+            return Error{ErrorCode::Unsupported, "no secrets are kept here; use a variable"};
+        if (look_ == Look::Values) return secret(secrets.read(name));
+        const auto there = secrets.check(name);
+        return there ? Result<std::string>("") : there.error();
     }
 
     std::optional<std::string> variable(std::string_view name) const {
@@ -360,8 +373,11 @@ private:
 
 bool expansion_waits(const json::object& settings) {
     const auto text = json::serialize(settings);
-    return text.find("${command:") != std::string::npos ||
-           text.find("${file:") != std::string::npos;
+    const auto has = [&](std::string_view kind) {
+        return text.find("${" + std::string(kind)) != std::string::npos;
+    };
+    return has("command:") || has("file:") ||
+           std::any_of(std::begin(kStored), std::end(kStored), has);
 }
 
 Result<json::object> expand(const Server& server, const Environment& environment,

@@ -16,6 +16,12 @@
 
 namespace patchbay::config {
 
+// The secrets that this user keeps by name: what `${secret:NAME}` leads to. Both block.
+struct StoredSecrets {
+    std::function<Result<std::string>(const std::string& name)> read;
+    std::function<Result<void>(const std::string& name)> check;  // whether there is one
+};
+
 // Everything the outside world contributes, so that tests can bring their own.
 struct Environment {
     std::string working_directory;
@@ -27,6 +33,7 @@ struct Environment {
     std::string log_level;                  // --log-level; empty: not given
     // getenv, or a fake. Empty optional: not set.
     std::function<std::optional<std::string>(const std::string&)> variable;
+    StoredSecrets stored_secrets;  // empty: there are none here
     // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
     core::Secrets* secrets = nullptr;
 
@@ -109,12 +116,12 @@ Result<boost::json::object> expand_auth(const Server& server, const boost::json:
 // What no environment could expand in the settings of `server`, a reference that is not closed or not
 // allowed where it stands; empty: nothing. Pure.
 std::string fault_of_references(const Server& server);
-// A warning for each variable and file that a `${...}` of an enabled server, or of the [auth.*] table that
+// A warning for each variable, file and secret that a `${...}` of an enabled server, or of the [auth.*] table that
 // it names, leads to and that is not here. For whoever asks what would not work, as check_programs().
 // Runs nothing; blocks for files.
 void check_references(Config& config, const Environment& environment);
-// Whether expanding these settings, the server's own or those of its [auth.*] table, reads a file
-// or runs a program: then it is work for a thread that may wait.
+// Whether expanding these settings, the server's own or those of its [auth.*] table, reads a file,
+// fetches a secret or runs a program: then it is work for a thread that may wait.
 bool expansion_waits(const boost::json::object& settings);
 
 }  // namespace patchbay::config

@@ -31,8 +31,8 @@ protected:
             const auto& line = each.as_object();
             const auto* why = line.if_contains("why");
             states[line.at("client").as_string().c_str() + std::string(" ") +
-                   line.at("id").as_string().c_str()] = {
-                line.at("state").as_string().c_str(), why ? why->as_string().c_str() : ""};
+                   line.at("id").as_string().c_str()] = {line.at("state").as_string().c_str(),
+                                                         why ? why->as_string().c_str() : ""};
         }
         return states;
     }
@@ -138,14 +138,14 @@ std::vector<ClientFileCase> files_of_clients() {
          ".codeium/windsurf/mcp_config.json",
          R"({"mcpServers": {"w": {"serverUrl": "https://w.example/sse", "disabled": true,
              "disabledTools": ["x"]}}})",
-         {"url = \"https://w.example/sse\"\n", "enabled = false\n",
-          "disabled_tools = [\"x\"]\n"}},
+         {"url = \"https://w.example/sse\"\n", "enabled = false\n", "disabled_tools = [\"x\"]\n"}},
         {"zed",
          "config/zed/settings.json",
          "{ \"theme\": \"x\", // mine\n \"context_servers\": {\"a\": {\"source\": \"custom\", "
          "\"command\": \"zc\", \"args\": [\"a\"], \"env\": {}}, \"b\": {\"command\": {\"path\": "
          "\"zp\", \"args\": [], \"env\": null}}, }}",
-         {"[servers.a]\ncommand = \"zc\"\nargs = [\"a\"]\n", "[servers.b]\nargs = []\ncommand = \"zp\"\n"}},
+         {"[servers.a]\ncommand = \"zc\"\nargs = [\"a\"]\n",
+          "[servers.b]\nargs = []\ncommand = \"zp\"\n"}},
     };
 }
 
@@ -171,14 +171,16 @@ TEST_F(Import, WhatIsTakenIsCalled) {
     EXPECT_EQ(taken.exit_code, 0) << taken.err;
     EXPECT_THAT(taken.out, AllOf(HasSubstr("one  added"), HasSubstr("two  added")));
     EXPECT_TRUE(answers("one") && answers("two"));
-    EXPECT_THAT(take().out, AllOf(HasSubstr("one  there already"), HasSubstr("two  there already")));
+    EXPECT_THAT(take().out,
+                AllOf(HasSubstr("one  there already"), HasSubstr("two  there already")));
     // One command, one step back.
     EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
     EXPECT_FALSE(fs::exists(home.user_config() / "config.toml"));
 }
 
 TEST_F(Import, ATrialSaysTheSameAndWritesNothing) {
-    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": "cat"}, "a": {"command": "cat"}}})");
+    put(".cursor/mcp.json",
+        R"({"mcpServers": {"one": {"command": "cat"}, "a": {"command": "cat"}}})");
     put(".kiro/settings/mcp.json",
         R"({"mcpServers": {"one": {"command": "other"}, "a": {"command": "cat"}}})");
     const auto before = all();
@@ -192,7 +194,8 @@ TEST_F(Import, ATrialSaysTheSameAndWritesNothing) {
     ASSERT_EQ(trial.size(), 4u);
     EXPECT_EQ(trial.at("cursor one").first, "would be added");
     EXPECT_EQ(trial.at("kiro a").first, "there already");
-    EXPECT_THAT(trial.at("kiro one").second, HasSubstr("another client has another one by that id"));
+    EXPECT_THAT(trial.at("kiro one").second,
+                HasSubstr("another client has another one by that id"));
     EXPECT_EQ(trial.at("kiro one"), done.at("kiro one"));
     EXPECT_EQ(done.at("cursor one").first, "added");
 }
@@ -209,12 +212,14 @@ TEST_F(Import, WhatIsThereStaysUnlessItIsToBeReplaced) {
 
 TEST_F(Import, WhatCannotBeTakenSaysWhyAndTakesOnlyItselfOut) {
     put("config/goose/config.yaml",
-        "extensions:\n  developer: {type: builtin, enabled: true}\n  fine: {type: stdio, cmd: cat}\n");
+        "extensions:\n  developer: {type: builtin, enabled: true}\n  fine: {type: stdio, cmd: "
+        "cat}\n");
     put("config/Code/User/mcp.json",
         R"({"inputs": [{"id": "k"}], "servers": {"asks": {"command": "x", "env": {"K": "${input:k}"}},
             "text": "none", "list": []}})");
     put("config/zed/settings.json", R"({"context_servers": {"ext": {"source": "extension"}}})");
-    put("config/opencode/opencode.json", R"({"mcp": {"odd": {"type": "pigeon"}, "none": {"type": "local", "command": []}}})");
+    put("config/opencode/opencode.json",
+        R"({"mcp": {"odd": {"type": "pigeon"}, "none": {"type": "local", "command": []}}})");
     put(".cursor/mcp.json", R"({"mcpServers": {"here": {"command": "${workspaceFolder}/x"}}})");
     put(".gemini/settings.json", R"({"mcpServers": {"rel": {"command": "x", "cwd": "./s"}}})");
     put(".qwen/settings.json", "{\"mcpServers\": ");
@@ -254,7 +259,8 @@ TEST_F(Import, WhatACheckoutBringsIsTakenByItsNameAlone) {
 
 TEST_F(Import, IntoAProjectItIsApprovedAndBeginsThere) {
     fs::create_directories(home.work() / ".git");
-    put(".cursor/mcp.json", R"({"mcpServers": {"one": )" + example(R"(, "cwd": "${workspaceFolder}")") + "}}");
+    put(".cursor/mcp.json",
+        R"({"mcpServers": {"one": )" + example(R"(, "cwd": "${workspaceFolder}")") + "}}");
     EXPECT_EQ(take({"--scope", "project"}).exit_code, 0);
     EXPECT_THAT(read_file(home.work() / ".patchbay/config.toml"),
                 HasSubstr("cwd = \"" + home.work().string() + "\""));
@@ -280,6 +286,26 @@ TEST_F(Import, SecretsAreMaskedWhereTheyAreShownAndKeptFromOthers) {
         EXPECT_THAT(said.out + said.err, Not(HasSubstr("hunter")));
     EXPECT_THAT(written(), AllOf(HasSubstr("hunter3hunter"), HasSubstr("hunter5hunter")));
     EXPECT_EQ(mode_of(file("config/patchbay/config.toml")), 0600u);
+}
+
+TEST_F(Import, SecretsAreStoredByNameWhereThatIsAsked) {
+    put(".cursor/mcp.json",
+        R"({"mcpServers": {"one": {"command": ")" + example_server() +
+            R"(", "args": ["--token", "hunter5hunter"], "env": {"API_KEY": "hunter6hunter", "LANG": "C"}},
+            "web": {"url": "https://a.example/mcp?key=hunter3hunter", "headers": {"Authorization":
+            "Bearer hunter4hunter"}}}})");
+    const auto trial = take({"--secrets", "store", "--dry-run"});
+    EXPECT_THAT(trial.err, Not(HasSubstr("no secret")));
+    EXPECT_EQ(home.run({"--json", "secret", "list"}).out, "[]\n");
+    EXPECT_EQ(take({"--secrets", "store"}).exit_code, 0);
+    EXPECT_THAT(written(), AllOf(Not(HasSubstr("hunter")), HasSubstr("LANG = \"C\""),
+                                 HasSubstr("API_KEY = \"${secret:one.API_KEY}\""),
+                                 HasSubstr("args = [\"--token\", \"${secret:one.args}\"]"),
+                                 HasSubstr("mcp?key=${secret:web.url}\""),
+                                 HasSubstr("Authorization = \"${secret:web.Authorization}\"")));
+    EXPECT_EQ(home.run({"config", "check"}).exit_code, 0);
+    EXPECT_THAT(take({"--secrets", "store"}).out, HasSubstr("one  there already"));
+    EXPECT_THAT(home.run({"secret", "list"}).out, HasSubstr("web.Authorization  file"));
 }
 
 TEST_F(Import, WrongWordsSayWhatIsExpected) {

@@ -116,6 +116,29 @@ private:
         std::chrono::steady_clock::now() + kDeadline;
 };
 
+TEST(Terminal, ASecretIsTypedUnseen) {
+    Home home;
+    OnTerminal typing(home.patchbay({"secret", "set", "a"}));
+    ASSERT_TRUE(typing.wait_for("it is not shown"));
+    typing.type("wrong\x15s3cretX\x7f\r");
+    EXPECT_EQ(typing.finish(), 0) << typing.seen();
+    EXPECT_THAT(typing.seen(), AllOf(HasSubstr("added: a"), Not(HasSubstr("s3cret"))));
+    EXPECT_THAT(read_file(home.root() / "state/patchbay/mcp-secrets.json"),
+                HasSubstr("\"value\":\"s3cret\""));
+}
+
+TEST(Terminal, ASecretThatIsNotTypedIsNone) {
+    Home home;
+    for (const auto* key : {"s3\x03", "\x04"}) {
+        OnTerminal typing(home.patchbay({"secret", "set", "a"}));
+        ASSERT_TRUE(typing.wait_for("it is not shown"));
+        typing.type(key);
+        EXPECT_NE(typing.finish(), 0);
+        EXPECT_THAT(typing.seen(), HasSubstr("nothing was typed"));
+    }
+    EXPECT_THAT(home.run({"secret", "list"}).err, HasSubstr("no secret is kept"));
+}
+
 TEST(Terminal, ShowsProgressAndTakesItBackBeforeTheResult) {
     Home home;
     home.add_example("x");

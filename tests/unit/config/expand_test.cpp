@@ -132,8 +132,24 @@ TEST_F(Expand, RefusesWhatIsNoReference) {
     EXPECT_THAT(one("${1A}"), HasSubstr("is no reference"));
     EXPECT_THAT(one("${DB_PASS-secret}"), HasSubstr("\"${DB_PASS...}\" is no reference"));
     EXPECT_THAT(one("${env:DB-PASS:-secret}"), HasSubstr("\"${DB...}\" is no reference"));
-    EXPECT_THAT(one("${keyring:x}"),
-                HasSubstr("${keyring:...} is not supported by this build; use ${command:"));
+    EXPECT_THAT(one("${keyring:x}"), HasSubstr("no secrets are kept here; use a variable"));
+}
+
+TEST_F(Expand, FetchesSecretsByNameAndMasksThem) {
+    world_.environment.stored_secrets = {
+        [](const std::string& name) {
+            return name == "gh.token" ? Result<std::string>("s3cret-by-name")
+                                      : Error{ErrorCode::NotFound, "no secret \"" + name + "\""};
+        },
+        {}};
+    EXPECT_EQ(one("a ${secret:gh.token} b"), "a s3cret-by-name b");
+    EXPECT_EQ(one("${keyring:gh.token}"), "s3cret-by-name");
+    EXPECT_EQ(core::log::masked("s3cret-by-name"), "***");
+    EXPECT_THAT(one("${secret:other}"), HasSubstr("no secret \"other\""));
+    for (const auto* wrong : {"${secret:}", "${secret:a b}", "${keyring:a/b}"})
+        EXPECT_THAT(one(wrong), HasSubstr("is no name of a secret: expected letters")) << wrong;
+    for (const auto* text : {"${secret:x}", "${keyring:x}"})
+        EXPECT_TRUE(expansion_waits({{"url", text}})) << text;
 }
 
 TEST_F(Expand, ReadsSecretsFromFilesAndMasksThem) {
@@ -237,7 +253,7 @@ TEST_F(Expand, ProjectFilesRunNoCommands) {
         EXPECT_THAT(one("${command:echo x}"),
                     HasSubstr(std::string("${command:...} is not allowed in a ") + name_of(scope) +
                               " file"));
-        for (const auto* text : {"${keyring:x}", "${a b}"})
+        for (const auto* text : {"${a b}"})
             EXPECT_THAT(one(text),
                         AllOf(HasSubstr("${file:PATH}"), ::testing::Not(HasSubstr("${command:"))))
                 << "nothing is advised that is not allowed there";

@@ -171,7 +171,8 @@ TEST(CheckTransports, RefusesReferencesThatNothingCouldExpand) {
     } cases[] = {
         {"args = ['${A']", "args[0]: a \"${\" that is never closed"},
         {"args = ['x', '${a b}']", "args[1]: \"${a...}\" is no reference"},
-        {"env = { K = '${keyring:x}' }", "env.K: ${keyring:...} is not supported"},
+        {"env = { K = '${keyring:x}' }", ""},
+        {"env = { K = '${secret:a b}' }", "env.K: \"a b\" is no name of a secret"},
         {"args = ['${command:touch x}']", "${command:...} is not allowed in a project file"},
         {"args = ['${A}', '${B:-c}', '${file:/nowhere}', '$${', '${env:A}']", ""},
         {"args = ['${A']\nexpand = false", ""},
