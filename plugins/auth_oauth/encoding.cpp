@@ -2,28 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 
 namespace patchbay::oauth {
 namespace {
 
-constexpr std::string_view kPlain =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::string_view kUrl =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::string_view kHex = "0123456789ABCDEF";
-
-std::string encoded(std::string_view bytes, std::string_view alphabet) {
-    std::string out;
-    std::uint32_t bits = 0;
-    int held = 0;
-    for (const char byte : bytes) {
-        bits = bits << 8 | static_cast<unsigned char>(byte);
-        for (held += 8; held >= 6; held -= 6) out += alphabet[bits >> (held - 6) & 63];
-    }
-    if (held > 0) out += alphabet[bits << (6 - held) & 63];
-    return out;
-}
 
 bool unreserved(unsigned char byte) {
     return std::isalnum(byte) || byte == '-' || byte == '.' || byte == '_' || byte == '~';
@@ -50,32 +33,6 @@ std::string form_decoded(std::string_view text) {
 }
 
 }  // namespace
-
-std::string base64(std::string_view bytes) {
-    auto out = encoded(bytes, kPlain);
-    out.append((4 - out.size() % 4) % 4, '=');
-    return out;
-}
-
-std::string base64url(std::string_view bytes) {
-    return encoded(bytes, kUrl);
-}
-
-std::optional<std::string> from_base64url(std::string_view text) {
-    std::string out;
-    std::uint32_t bits = 0;
-    int held = 0;
-    for (const char letter : text) {
-        const auto at = kUrl.find(letter);
-        if (at == kUrl.npos) return std::nullopt;
-        bits = bits << 6 | static_cast<std::uint32_t>(at);
-        held += 6;
-        if (held < 8) continue;
-        held -= 8;
-        out += static_cast<char>(bits >> held & 0xFF);
-    }
-    return out;
-}
 
 std::string form_encode(std::string_view text) {
     std::string out;

@@ -3,6 +3,8 @@
 // Threads: [value]. Follows: RFC 4648 (base64, base64url), the form encoding of the URL standard.
 #pragma once
 
+#include <patchbay/cpp/base64.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +15,9 @@ namespace patchbay::oauth {
 
 using Form = std::vector<std::pair<std::string, std::string>>;
 
-std::string base64(std::string_view bytes);
-std::string base64url(std::string_view bytes);  // without padding
-std::optional<std::string> from_base64url(std::string_view text);
+using sdk::base64;
+using sdk::base64url;  // without padding
+using sdk::base64url_decoded;
 
 std::string form_encode(std::string_view text);
 std::string form_encode(const Form& form);

@@ -116,7 +116,7 @@ std::string principal_of(const Document& answer) {
     const auto from = token.find('.');
     const auto to = from == token.npos ? from : token.find('.', from + 1);
     if (to == token.npos) return {};
-    const auto claims = from_base64url(std::string_view(token).substr(from + 1, to - from - 1));
+    const auto claims = base64url_decoded(std::string_view(token).substr(from + 1, to - from - 1));
     if (!claims) return {};
     try {
         const auto document = Document::parse(*claims, "id_token");

@@ -5,12 +5,12 @@
 #include "net/refusal.hpp"
 #include "random_bytes.hpp"
 
-#include <Poco/Base64Encoder.h>
+#include <patchbay/cpp/base64.hpp>
+
 #include <Poco/SHA1Engine.h>
 
 #include <algorithm>
 #include <poll.h>
-#include <sstream>
 #include <string_view>
 
 namespace patchbay::ws {
@@ -27,13 +27,7 @@ constexpr std::string_view kSubprotocol = "mcp";
 
 template <class Bytes>
 std::string base64(const Bytes& bytes) {
-    std::ostringstream encoded;
-    Poco::Base64Encoder encoder(encoded);
-    encoder.rdbuf()->setLineLength(0);
-    encoder.write(reinterpret_cast<const char*>(bytes.data()),
-                  static_cast<std::streamsize>(bytes.size()));
-    encoder.close();
-    return encoded.str();
+    return sdk::base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 // What a server makes of a key.

@@ -18,13 +18,7 @@ namespace patchbay::test {
 
 namespace json = boost::json;
 
-inline std::string base64url(std::string_view bytes) {
-    auto text = core::base64(bytes);
-    std::replace(text.begin(), text.end(), '+', '-');
-    std::replace(text.begin(), text.end(), '/', '_');
-    text.erase(std::find(text.begin(), text.end(), '='), text.end());
-    return text;
-}
+using core::base64url;
 
 class JoseKey {
 public:

@@ -1,5 +1,6 @@
 #include "gateway/access/access_token.hpp"
 
+#include "core/base64.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -98,9 +99,9 @@ std::variant<AccessToken, WrongToken> parse_access_token(std::string_view text) 
     const auto first = text.find('.'), second = text.find('.', first + 1);
     if (first == text.npos || second == text.npos || text.find('.', second + 1) != text.npos)
         return none;
-    const auto header_text = base64url_decoded(text.substr(0, first)),
-               claims_text = base64url_decoded(text.substr(first + 1, second - first - 1));
-    auto signature = base64url_decoded(text.substr(second + 1));
+    const auto header_text = core::base64url_decoded(text.substr(0, first)),
+               claims_text = core::base64url_decoded(text.substr(first + 1, second - first - 1));
+    auto signature = core::base64url_decoded(text.substr(second + 1));
     if (!header_text || !claims_text || !signature) return none;
     const core::JsonLimits once{.unique_keys = true};  // two readers might choose otherwise
     const auto header = core::parse_json_object(*header_text, once);

@@ -41,7 +41,8 @@ const Algorithm* find(std::string_view name) {
 // What cannot be read is empty, and of an empty number the library makes no key.
 std::string bytes_in(const json::object& jwk, std::string_view member) {
     const auto text = core::text_in(&jwk, member);
-    return text ? base64url_decoded(*text).value_or("") : "";
+    auto bytes = core::base64url_decoded(text.value_or(""));
+    return bytes ? std::move(*bytes) : std::string();
 }
 
 std::unique_ptr<crypto::PublicKey> made_of(const crypto::Library& library, const json::object& jwk,
@@ -96,16 +97,6 @@ bool PublicKey::fits(std::string_view algorithm) const {
 bool PublicKey::verifies(std::string_view algorithm, std::string_view text,
                          std::string_view signature) const {
     return fits(algorithm) && key_->verifies(find(algorithm)->scheme, text, signature);
-}
-
-// Strict: two spellings of one signature would be two tokens.
-std::optional<std::string> base64url_decoded(std::string_view text) {
-    if (text.find_first_of("+/=") != text.npos) return std::nullopt;
-    std::string usual(text);
-    std::replace(usual.begin(), usual.end(), '-', '+');
-    std::replace(usual.begin(), usual.end(), '_', '/');
-    auto decoded = core::base64_decoded(usual);
-    return decoded ? std::optional(std::move(*decoded)) : std::nullopt;
 }
 
 }  // namespace patchbay::gateway

@@ -10,7 +10,6 @@
 #include <boost/json.hpp>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +36,5 @@ private:
     const std::unique_ptr<crypto::PublicKey> key_;
     std::string kind_, curve_, only_, id_;  // only_: its one algorithm; empty: any that fits
 };
-
-// Without padding, as JOSE has it. Nothing: it is none.
-std::optional<std::string> base64url_decoded(std::string_view text);
 
 }  // namespace patchbay::gateway

@@ -6,8 +6,6 @@
 #include "core/random.hpp"
 #include "protocol/versions.hpp"
 
-#include <algorithm>
-
 namespace patchbay::gateway {
 namespace json = boost::json;
 
@@ -34,13 +32,11 @@ json::object essence(const json::object& capabilities) {
 
 // Base64 as it may stand in a URL, without padding.
 std::string SessionIds::make(const SessionTerms& terms, std::string_view guest) const {
-    auto payload = core::base64(json::serialize(json::object{{"r", terms.revision},
-                                                             {"c", essence(terms.capabilities)},
-                                                             {"g", guest},
-                                                             {"n", core::random_hex(16)}}));
-    std::replace(payload.begin(), payload.end(), '+', '-');
-    std::replace(payload.begin(), payload.end(), '/', '_');
-    payload.erase(std::find(payload.begin(), payload.end(), '='), payload.end());
+    const auto payload =
+        core::base64url(json::serialize(json::object{{"r", terms.revision},
+                                                     {"c", essence(terms.capabilities)},
+                                                     {"g", guest},
+                                                     {"n", core::random_hex(16)}}));
     return payload + "." + seal_of(payload);
 }
 
@@ -48,11 +44,9 @@ Result<SessionTerms> SessionIds::open(std::string_view id, std::string_view gues
     const Error unknown{ErrorCode::Invalid, "unknown session"};
     const auto dot = id.find('.');
     if (id.size() > kMostIdBytes || dot == std::string_view::npos) return unknown;
-    std::string payload(id.substr(0, dot));
+    const auto payload = id.substr(0, dot);
     if (!core::same_secret(id.substr(dot + 1), seal_of(payload))) return unknown;
-    std::replace(payload.begin(), payload.end(), '-', '+');
-    std::replace(payload.begin(), payload.end(), '_', '/');
-    const auto text = core::base64_decoded(payload);
+    const auto text = core::base64url_decoded(payload);
     const auto object = text ? core::parse_json_object(*text) : text.error();
     if (!object) return unknown;
     const auto revision = core::text_in(&*object, "r").value_or("");

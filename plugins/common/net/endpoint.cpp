@@ -1,6 +1,7 @@
 #include "net/endpoint.hpp"
 
-#include <Poco/Base64Encoder.h>
+#include <patchbay/cpp/base64.hpp>
+
 #include <Poco/Exception.h>
 #include <Poco/Net/IPAddress.h>
 #include <Poco/Net/SSLException.h>
@@ -17,7 +18,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <tuple>
 #include <unistd.h>
 
@@ -78,12 +78,7 @@ Proxy read_proxy(const std::string& text, const char* from) {
         if (!uri.getUserInfo().empty()) {
             std::string plain;
             Poco::URI::decode(uri.getUserInfo(), plain);
-            std::ostringstream encoded;
-            Poco::Base64Encoder encoder(encoded);
-            encoder.rdbuf()->setLineLength(0);
-            encoder << plain;
-            encoder.close();
-            proxy.authorization = "Basic " + encoded.str();
+            proxy.authorization = "Basic " + sdk::base64(plain);
         }
         return proxy;
     } catch (const Poco::Exception&) {

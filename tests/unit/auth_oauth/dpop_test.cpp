@@ -19,7 +19,7 @@ constexpr auto kBound =
 Document part(const std::string& jwt, int number) {
     std::size_t from = 0;
     while (number-- > 0) from = jwt.find('.', from) + 1;
-    const auto text = from_base64url(jwt.substr(from, jwt.find('.', from) - from));
+    const auto text = base64url_decoded(jwt.substr(from, jwt.find('.', from) - from));
     return Document::parse(text.value_or(""), "proof");
 }
 

@@ -19,7 +19,7 @@ constexpr auto kToken = "https://as.example/token";
 std::string part(const std::string& jwt, int number) {
     std::size_t from = 0;
     while (number-- > 0) from = jwt.find('.', from) + 1;
-    return from_base64url(jwt.substr(from, jwt.find('.', from) - from)).value_or("");
+    return base64url_decoded(jwt.substr(from, jwt.find('.', from) - from)).value_or("");
 }
 
 struct Earned : ::testing::Test {

@@ -58,8 +58,8 @@ TEST(Demand, joins_several_fields) {
 TEST(Encoding, goes_there_and_back) {
     EXPECT_EQ(base64("a?"), "YT8=");
     EXPECT_EQ(base64url("\xFB\xFF"), "-_8");
-    EXPECT_EQ(from_base64url("-_8"), "\xFB\xFF");
-    EXPECT_FALSE(from_base64url("+/8="));
+    EXPECT_EQ(base64url_decoded("-_8"), "\xFB\xFF");
+    EXPECT_FALSE(base64url_decoded("+/8="));
     const Form form{{"a b", "c&d=e"}, {"u", "\xC3\xA4"}};
     EXPECT_EQ(form_encode(form), "a%20b=c%26d%3De&u=%C3%A4");
     EXPECT_EQ(form_decode(form_encode(form)), form);
@@ -109,7 +109,7 @@ TEST(Encoding, pads_what_needs_it) {
     EXPECT_EQ(base64("ab"), "YWI=");
     EXPECT_EQ(base64("abc"), "YWJj");
     for (const char* text : {"", "a", "ab", "abc", "abcd"})
-        EXPECT_EQ(from_base64url(base64url(text)), text);
+        EXPECT_EQ(base64url_decoded(base64url(text)), text);
 }
 
 TEST(Encoding, shows_strange_text_cut_and_without_control_characters) {

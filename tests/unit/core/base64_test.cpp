@@ -33,5 +33,14 @@ TEST(Base64, ThatIsNoneIsRefused) {
         EXPECT_FALSE(base64_decoded(text)) << text;
 }
 
+TEST(Base64, OfUrlsHasOtherLettersAndNoPadding) {
+    const std::string bytes("\xff\xfb\x3e\xf9", 4);
+    EXPECT_EQ(base64(bytes), "//s++Q==");
+    EXPECT_EQ(base64url(bytes), "__s--Q");
+    EXPECT_EQ(base64url_decoded("__s--Q").value(), bytes);
+    for (const char* text : {"Z", "__s--Q==", "//s++Q", "__s- Q"})
+        EXPECT_FALSE(base64url_decoded(text)) << text;
+}
+
 }  // namespace
 }  // namespace patchbay::core
