@@ -64,6 +64,7 @@ CatalogueFolder::CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalog
       limits_(limits),
       failures_(failures),
       account_(std::move(account)),
+      time_(loop.time()),
       pause_(loop),
       worker_(loop, 1) {
     catalogue_.watch(*this);
@@ -162,8 +163,8 @@ std::optional<CatalogueFolder::Found> CatalogueFolder::read(const core::Descript
     if (!text) return tell_useless(server, text.error()), std::nullopt;
     recalled_bytes_ += text->size();
     // A clock that was turned back, or a file that was touched, lets nothing seem newer than now.
-    return Found{std::move(*text), std::min(std::chrono::system_clock::from_time_t(about.st_mtime),
-                                            std::chrono::system_clock::now())};
+    return Found{std::move(*text),
+                 std::min(std::chrono::system_clock::from_time_t(about.st_mtime), time_.date())};
 }
 
 void CatalogueFolder::on_published() {

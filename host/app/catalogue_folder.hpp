@@ -92,6 +92,7 @@ private:
     std::map<Which, Written> written_;
     std::set<std::string> looked_for_;  // files
     std::size_t recalled_bytes_ = 0;
+    const core::TimeSource& time_;
     core::Timer pause_;
     bool told_ = false, folder_told_ = false;
     core::Worker worker_;

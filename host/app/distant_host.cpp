@@ -249,9 +249,8 @@ void DistantHost::find_tool(const std::string& name, std::chrono::milliseconds t
 }
 
 router::CallId DistantHost::call(router::Call call, connection::ReplyHandler handler) {
-    const auto begun = call.begun.value_or(core::Clock::now());
-    const auto spent =
-        std::chrono::duration_cast<std::chrono::milliseconds>(core::Clock::now() - begun);
+    const auto begun = call.begun.value_or(loop_.now());
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - begun);
     auto members = ",\"name\":" + protocol::quoted(call.name) +
                    milliseconds("timeout_ms", call.timeout) + milliseconds("spent_ms", spent) +
                    (call.on_progress ? ",\"progress\":true" : "");

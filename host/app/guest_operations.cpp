@@ -146,7 +146,7 @@ void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
     call.name = text_of(line.members, "name");
     call.arguments = raw_member_of(line.text, "arguments");
     call.timeout = time_in(line, "timeout_ms");
-    call.begun = core::Clock::now() - time_in(line, "spent_ms");
+    call.begun = servers_.connections().loop().now() - time_in(line, "spent_ms");
     if (core::flag_in(&line.members, "progress") == true)
         call.on_progress = in_flight.tell_progress(line.id);
     in_flight.add(line.id).call =

@@ -115,8 +115,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
-                     config.limits.stderr_line_bytes, config.log,
-                     [this] { return loop.time().date(); });
+                     config.limits.stderr_line_bytes, config.log, loop.time());
         const auto level = core::log::level_from(config.log.level);
         loop.set_spin(config.host.spin);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
@@ -306,7 +305,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     connection::Callers callers;
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
-    catalogue::Catalogue catalogue;
+    catalogue::Catalogue catalogue{loop.time()};
     DriftLog drifts{loop};
     std::optional<connection::ConnectionPool> connections;
     std::optional<router::Router> router;

@@ -41,11 +41,8 @@ std::chrono::system_clock::time_point time_of_first_line(const std::string& path
 }  // namespace
 
 ServerLog::ServerLog(std::string directory, std::size_t line_bytes,
-                     const config::LogSettings& settings, Now now)
-    : directory_(std::move(directory)),
-      line_bytes_(line_bytes),
-      settings_(settings),
-      now_(std::move(now)) {}
+                     const config::LogSettings& settings, const core::TimeSource& time)
+    : directory_(std::move(directory)), line_bytes_(line_bytes), settings_(settings), time_(time) {}
 
 std::string ServerLog::path_of(const std::string& server) const {
     if (directory_.empty()) return {};
@@ -58,7 +55,7 @@ void ServerLog::begin(const std::string& server, std::string place) {
 
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
-    const auto now = service::time_of(now_());
+    const auto now = service::time_of(time_.date());
     if (!kept.begun.empty())
         keep(server, kept, now + " starts " + core::printable(std::exchange(kept.begun, {}), 1000));
     keep(server, kept,
@@ -67,7 +64,7 @@ void ServerLog::add(const std::string& server, bool stray, std::string_view line
 }
 
 void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
-    const auto since = now_() - kept.refused;
+    const auto since = time_.date() - kept.refused;
     const bool pauses = since >= since.zero() && since < kAgain;
     if (!directory_.empty() && !pauses) write(server, kept, line);
     kept.lines.push_back(std::move(line));
@@ -89,11 +86,11 @@ void ServerLog::refuse(const std::string& path, Kept& kept) {
     core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
                     "; server output is kept in memory only");
     kept.file.reset();
-    kept.refused = now_();
+    kept.refused = time_.date();
 }
 
 bool ServerLog::is_due(const Kept& kept) const {
-    return kept.bytes > settings_.server_bytes || now_() - kept.since >= settings_.server_age;
+    return kept.bytes > settings_.server_bytes || time_.date() - kept.since >= settings_.server_age;
 }
 
 // Another host may write there too, or has put it aside since we looked.
@@ -103,11 +100,11 @@ bool ServerLog::open(const std::string& path, Kept& kept) {
     struct stat info {};
     const bool there = ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
     kept.bytes = there ? static_cast<std::size_t>(info.st_size) : 0;
-    kept.since = kept.bytes > 0 ? time_of_first_line(path) : now_();
+    kept.since = kept.bytes > 0 ? time_of_first_line(path) : time_.date();
     if (kept.bytes > 0 && is_due(kept)) {
         put_aside(path);
         kept.bytes = 0;
-        kept.since = now_();
+        kept.since = time_.date();
     }
     const int fd =
         ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -135,7 +132,7 @@ void ServerLog::remove_old(const std::string& path) const {
         struct stat info {};
         if (::lstat(name.c_str(), &info) != 0) return;
         const auto written = std::chrono::system_clock::from_time_t(info.st_mtime);
-        if (number >= settings_.server_files || now_() - written >= settings_.server_age)
+        if (number >= settings_.server_files || time_.date() - written >= settings_.server_age)
             ::unlink(name.c_str());
     }
 }

@@ -9,11 +9,11 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/time_source.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,12 +26,11 @@ class ServerLog {
 public:
     static constexpr std::size_t kLinesInMemory = 500;
     static constexpr std::chrono::minutes kAgain{1};
-    using Now = std::function<std::chrono::system_clock::time_point()>;
 
-    // No directory: memory only. `now`: what time it is.
-    ServerLog(
-        std::string directory, std::size_t line_bytes, const config::LogSettings& settings = {},
-        Now now = [] { return std::chrono::system_clock::now(); });
+    // No directory: memory only.
+    ServerLog(std::string directory, std::size_t line_bytes,
+              const config::LogSettings& settings = {},
+              const core::TimeSource& time = core::machine_time());
 
     // A host connects it, from the definition at `place`: told ahead of the next line, so that servers of
     // one id in different projects are told apart, and what different hosts have started.
@@ -63,7 +62,7 @@ private:
     std::string directory_;
     const std::size_t line_bytes_;
     const config::LogSettings settings_;
-    const Now now_;
+    const core::TimeSource& time_;
     std::map<std::string, Kept> kept_;
 };
 

@@ -14,11 +14,11 @@ namespace json = boost::json;
 
 namespace {
 
-std::string expiry_of(const Login& login) {
+std::string expiry_of(const Login& login, const Session& session) {
     if (login.ended) return "ended; patchbay mcp login " + core::shell_word(login.server);
     if (!login.expires) return "unknown";
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(
-        *login.expires - std::chrono::system_clock::now());
+        *login.expires - session.host().loop().time().date());
     if (left.count() <= 0) return login.renewable ? "expired, renewed when used" : "expired";
     // Each unit from two of it on, so that what is rounded away is less than half.
     if (left.count() < 120) return "in " + std::to_string(left.count()) + " s";
@@ -94,8 +94,8 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     if (global.json)
         print_json(json::serialize(to_json(login)));
     else
-        print_line("signed in to \"" + server + "\" at " + printable(login.issuer) +
-                   "; scope: " + printable(login.scope) + "; expires: " + expiry_of(login) +
+        print_line("signed in to \"" + server + "\" at " + printable(login.issuer) + "; scope: " +
+                   printable(login.scope) + "; expires: " + expiry_of(login, session) +
                    (login.renewable ? ", then renewed by itself" : ""));
     return kOk;
 }
@@ -142,7 +142,7 @@ int auth_verb(const GlobalOptions& global) {
                         {printable(login.issuer)},
                         {printable(login.principal)},
                         {printable(login.scope)},
-                        {expiry_of(login)}});
+                        {expiry_of(login, session)}});
     print_table(rows);
     return kOk;
 }

@@ -257,10 +257,10 @@ int test_verb(GlobalOptions global, const std::string& server) {
     auto& session = *opened;
     session.troubles().tell_those_of({server}, TroubleTeller::Entries::All);
     if (!session.host().connections().find(server)) return session.report_no_server(server);
-    const auto began = core::Clock::now();
+    const auto began = session.host().loop().now();
     ask_for_tools(session, {server}, service::Ask::Anew, 0);
     const auto took =
-        std::chrono::duration_cast<std::chrono::milliseconds>(core::Clock::now() - began);
+        std::chrono::duration_cast<std::chrono::milliseconds>(session.host().loop().now() - began);
     if (session.was_interrupted()) return kInterrupted;
     const auto statuses = session.servers().statuses();
     const auto status = std::find_if(statuses.begin(), statuses.end(),
@@ -459,7 +459,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     add_turn("enable", Turn::Enable,
              "In the host that runs: let a server be used again, and connect it",
              "  patchbay mcp enable files\n  patchbay mcp enable files --scope user");
-    add_edit_verbs(mcp, choice);
+    add_add_verbs(mcp, choice);
+    add_remove_verb(mcp, choice);
     add_get_verb(mcp, choice);
     add_auth_verbs(mcp, choice);
 }

@@ -45,7 +45,7 @@ public:
     RunningHost(Session& session, Seat& seat)
         : session_(session),
           seat_(seat),
-          since_(service::time_of(std::chrono::system_clock::now())),
+          since_(service::time_of(session.host().loop().time().date())),
           at_a_terminal_(::isatty(STDIN_FILENO)),
           switch_(session.host()),
           reload_(

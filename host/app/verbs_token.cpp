@@ -35,7 +35,8 @@ std::int64_t seconds_of(Calendar::time_point time) {
 
 std::string expiry_of(const Token& token) {
     if (!token.expires) return "never";
-    return (token.expired(Calendar::now()) ? "expired " : "") + date_text(*token.expires);
+    return (token.expired(core::machine_time().date()) ? "expired " : "") +
+           date_text(*token.expires);
 }
 
 std::string scope_of(const std::vector<std::string>& list) {
@@ -74,7 +75,7 @@ void warn_of_empty_patterns(const TokenOptions& options) {
 // Printed only once it is kept: a token that nobody knows of could not be taken back.
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
-    Token token{options.name, gateway::sha256_of_token(text), Calendar::now()};
+    Token token{options.name, gateway::sha256_of_token(text), core::machine_time().date()};
     token.servers = options.servers;
     token.tools = options.tools;
     if (!options.lifetime.empty()) {

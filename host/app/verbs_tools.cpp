@@ -351,7 +351,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!given) return session.report(given.error());
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
-    const auto begun = core::Clock::now();
+    const auto begun = session.host().loop().now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     if (timeout.count() > 0) session.set_due(begun + timeout);
     const auto find = [&] {

@@ -2,13 +2,14 @@
 // lists those; whoever shows or finds something reads here and asks no connection.
 //
 // Owns:    the listings, in memory, one a server: two servers of one definition are two programs,
-//          and what one lists says nothing of the other. Borrows the shelf.
+//          and what one lists says nothing of the other. Borrows the shelf and the clock.
 // Threads: [loop]; a Listing is a value that never changes and may be kept.
 // Errors:  none. A server that listed nothing is not in it.
 #pragma once
 
 #include "catalogue/drift.hpp"
 #include "catalogue/listing.hpp"
+#include "core/time_source.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace patchbay::catalogue {
 
-using Time = std::chrono::system_clock::time_point;
+using Time = core::Calendar::time_point;
 
 // When a server said what it is known by, and to whom.
 struct Standing {
@@ -73,11 +74,16 @@ class Catalogue {
 public:
     using Listings = std::map<std::string, std::shared_ptr<const Listing>, std::less<>>;
 
+    // `time` says when that is that a server lists something now.
+    explicit Catalogue(const core::TimeSource& time = core::machine_time()) : time_(time) {}
+
     // In the place of what the server listed before. One that broke off says nothing of what it lacks:
     // it takes the place of none of its definition that is whole, or longer. What says the same as
     // before changes nothing.
-    void publish(const std::string& server, std::shared_ptr<const Listing> listing,
-                 Time listed = std::chrono::system_clock::now());
+    void publish(const std::string& server, std::shared_ptr<const Listing> listing) {
+        publish(server, std::move(listing), time_.date());
+    }
+    void publish(const std::string& server, std::shared_ptr<const Listing> listing, Time listed);
     // What it listed for an earlier host, where it has listed nothing for this one yet.
     void recall(const std::string& server, std::shared_ptr<const Listing> listing, Time listed);
     // What the server listed is forgotten unless it was of that definition.
@@ -85,8 +91,11 @@ public:
     void forget(std::string_view server);
 
     // The same of another list, of which there is but one that is whole.
+    void publish(const std::string& server, List list, std::shared_ptr<const Items> items) {
+        publish(server, list, std::move(items), time_.date());
+    }
     void publish(const std::string& server, List list, std::shared_ptr<const Items> items,
-                 Time listed = std::chrono::system_clock::now());
+                 Time listed);
     // The server has said that it has others by now.
     void outdate(std::string_view server, List list);
     // What a server listed last, if only for an earlier host; null: nothing of that origin. Good until the next one of
@@ -123,6 +132,7 @@ private:
 
     void erase_items(std::string_view server, std::string_view but_of);
 
+    const core::TimeSource& time_;
     Listings listings_;
     AllItems items_;
     Shelf* shelf_ = nullptr;

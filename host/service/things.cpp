@@ -224,7 +224,7 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
     if (items) {
         ++list_.answered;
         list_.caching = protocol::joined(list_.caching, items->caching);
-        list_.heard.push_back({id, {std::chrono::system_clock::now()}});
+        list_.heard.push_back({id, {known_.connections().loop().time().date()}});
         if (const auto note = left_out_of(items->values, id, words_of(kind_).method); !note.empty())
             core::log::warn(note);
         std::vector<std::string> texts;

@@ -7,9 +7,10 @@
 namespace {
 
 constexpr auto kAuth = patchbay::sdk::auth_table<patchbay::bearer::Bearer>("bearer", bearer_schema);
-constexpr auto kLibrary = patchbay::sdk::Library<>("dev.patchbay.auth_bearer", "0.1.0")
-                              .provides(kAuth)
-                              .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS);
+constexpr auto kLibrary =
+    patchbay::sdk::Library<>("dev.patchbay.auth_bearer", "0.1.0")
+        .provides(kAuth)
+        .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS, PATCHBAY_HOST_CLOCK);
 
 }  // namespace
 

@@ -8,12 +8,15 @@ namespace patchbay::transport {
 ChannelCore::ChannelCore(const patchbay_open_params& params, Owner* owner)
     : host_(params.host),
       reactor_(sdk::extension<patchbay_host_reactor>(params.host, PATCHBAY_HOST_REACTOR)),
+      clock_(sdk::extension<patchbay_host_clock>(params.host, PATCHBAY_HOST_CLOCK)),
       sink_(params),
       message_bytes_(sdk::message_bytes(&params)),
       owner_(owner),
       is_channel_(params.sink != nullptr) {
     if (!reactor_)
         throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_REACTOR);
+    if (!clock_)
+        throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_CLOCK);
 }
 
 ChannelCore::ChannelCore(const patchbay_host* host, Owner* owner)

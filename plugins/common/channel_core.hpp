@@ -13,6 +13,7 @@
 #include "edge.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
+#include <patchbay/services.h>
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,8 @@
 #include <vector>
 
 namespace patchbay::transport {
+
+using Clock = std::chrono::steady_clock;
 
 class ChannelCore {
 public:
@@ -88,6 +91,11 @@ public:
     const patchbay_host* host() const { return host_; }
     const sdk::Sink& sink() const { return sink_; }
     std::size_t message_bytes() const { return message_bytes_; }  // of one inbound message
+    // By the clock of the host, as its deadlines and timers. [any]
+    Clock::time_point now() const {
+        return Clock::time_point(std::chrono::duration_cast<Clock::duration>(
+            std::chrono::nanoseconds(clock_->monotonic_ns(host_))));
+    }
 
     // ---- operations at the host; `op` is 0 when it is not open
     bool watch(int fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op& op);
@@ -119,6 +127,7 @@ private:
 
     const patchbay_host* const host_;
     const patchbay_host_reactor* const reactor_;
+    const patchbay_host_clock* const clock_;
     const sdk::Sink sink_;
     const std::size_t message_bytes_;
     Owner* const owner_;

@@ -53,7 +53,7 @@ void Program::start(const Launch& launch, Stdout use) {
     if (status < 0) throw sdk::Failure(status, error.message);
     core_.departed();
     op_ = process.op;
-    forced_at_ = std::chrono::steady_clock::time_point::max();
+    forced_at_ = Clock::time_point::max();
     reads_a_round_ = launch.reads_a_round;
     stdin_ = static_cast<int>(process.stdin_fd);
     outputs_[kStdout].fd = static_cast<int>(process.stdout_fd);
@@ -65,7 +65,7 @@ void Program::start(const Launch& launch, Stdout use) {
 void Program::stop(std::chrono::milliseconds grace) {
     if (stdin_ >= 0) ::close(std::exchange(stdin_, -1));
     if (!op_) return;
-    forced_at_ = std::min(forced_at_, std::chrono::steady_clock::now() + grace);
+    forced_at_ = std::min(forced_at_, core_.now() + grace);
     process_->stop(core_.host(), op_, static_cast<std::uint32_t>(grace.count()));
 }
 
@@ -86,7 +86,7 @@ void Program::on_exited(void* self, std::int32_t code) noexcept {
         program.learn_usage();
         program.op_ = 0;
         program.code_ = code;
-        program.exited_at_ = std::chrono::steady_clock::now();
+        program.exited_at_ = program.core_.now();
         // The service may say so on any thread; watches end on the reactor's.
         if (!program.core_.post(&program, on_exit_posted)) program.leave();
     });

@@ -98,9 +98,9 @@ private:
     int reads_a_round_ = 1;
     std::int32_t code_ = 0;
     patchbay_process_usage usage_{};
-    std::chrono::steady_clock::time_point exited_at_{};
+    Clock::time_point exited_at_{};
     // When stop() makes the program leave: until then it does so by itself.
-    std::chrono::steady_clock::time_point forced_at_ = std::chrono::steady_clock::time_point::max();
+    Clock::time_point forced_at_ = Clock::time_point::max();
 };
 
 }  // namespace patchbay::transport

@@ -61,7 +61,7 @@ public:
         const auto code = net::code_of_status(head.status);
         if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") {
             exchange_->parser_.restart();
-            exchange_->pace_.began();
+            exchange_->pace_.began(exchange_->transport_.core_.now());
             return Take::Stream;
         }
         refusal_.emplace(net::Refusal{code, head, {}, url.text()});
@@ -170,7 +170,7 @@ net::Task::Take Exchange::head(const net::Head& head) {
         transport_.session_started(std::string(id));
     }
     if (type == "text/event-stream") {
-        pace_.began();
+        pace_.began(transport_.core_.now());
         streaming_ = true;
         return Take::Stream;
     }
@@ -316,7 +316,7 @@ bool Exchange::take_up_again(const net::Trouble* trouble, const net::Refusal* re
     const auto asked = parser_.retry_ms();
     const auto wanted = asked >= 0 ? std::chrono::milliseconds(asked) : kResumeDelay;
     const auto later = refusal ? net::retry_after(refusal->head) : std::chrono::milliseconds(0);
-    launch(std::max(pace_.pause(wanted), later),
+    launch(std::max(pace_.pause(wanted, transport_.core_.now()), later),
            std::make_shared<Resumption>(std::static_pointer_cast<Exchange>(shared_from_this())));
     return true;
 }

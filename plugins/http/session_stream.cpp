@@ -29,7 +29,7 @@ public:
         const auto code = net::code_of_status(head.status);
         if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") {
             stream_.opened_ = true;
-            stream_.pace_.began();
+            stream_.pace_.began(transport_.core_.now());
             return Take::Stream;
         }
         refusal.emplace(net::Refusal{code, head, {}, url.text()});
@@ -91,17 +91,19 @@ void SessionStream::close() {
 }
 
 void SessionStream::credentials_changed() {
-    if (std::exchange(challenged_, false)) open(pace_.pause({}));
+    if (std::exchange(challenged_, false)) open(pace_.pause({}, transport_.core_.now()));
 }
 
 std::optional<std::chrono::milliseconds> SessionStream::pause_after(const Get& ended,
                                                                     const net::Trouble* trouble) {
     if (trouble && trouble->code == PATCHBAY_E_DENIED)
         return {};  // it is elsewhere, and stays there
-    if (ended.heard && retry_ms_ >= 0) return pace_.pause(std::chrono::milliseconds(retry_ms_));
+    const auto now = transport_.core_.now();
+    if (ended.heard && retry_ms_ >= 0)
+        return pace_.pause(std::chrono::milliseconds(retry_ms_), now);
     const auto asked =
         ended.refusal ? net::retry_after(ended.refusal->head) : std::chrono::milliseconds(0);
-    return pace_.pause(std::max(asked, *retry_.failed()));
+    return pace_.pause(std::max(asked, *retry_.failed()), now);
 }
 
 bool SessionStream::comes_back(net::Refusal& refusal, std::string_view session) {

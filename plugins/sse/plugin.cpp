@@ -11,7 +11,7 @@ constexpr auto kTransport = patchbay::sdk::transport_table<patchbay::sse::SseTra
 constexpr auto kLibrary =
     patchbay::sdk::Library<patchbay::net::ThreadedPlugin>("dev.patchbay.sse", "0.1.0")
         .provides(kTransport)
-        .needs(PATCHBAY_HOST_REACTOR);
+        .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_CLOCK);
 
 }  // namespace
 

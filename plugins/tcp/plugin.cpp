@@ -10,7 +10,7 @@ constexpr auto kTransport =
     patchbay::sdk::transport_table<patchbay::tcp::TcpTransport>("tcp", tcp_schema, 0);
 constexpr auto kLibrary = patchbay::sdk::Library<>("dev.patchbay.tcp", "0.1.0")
                               .provides(kTransport)
-                              .needs(PATCHBAY_HOST_REACTOR);
+                              .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_CLOCK);
 
 }  // namespace
 

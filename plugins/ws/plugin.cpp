@@ -11,7 +11,7 @@ constexpr auto kTransport =
 constexpr auto kLibrary =
     patchbay::sdk::Library<patchbay::net::ThreadedPlugin>("dev.patchbay.ws", "0.1.0")
         .provides(kTransport)
-        .needs(PATCHBAY_HOST_REACTOR);
+        .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_CLOCK);
 
 }  // namespace
 

@@ -4,24 +4,28 @@
 // For fixtures where all that happens is the loop's own. Of what comes from another thread it does
 // not know that it is on its way: see stand_still().
 //
-// Threads: [loop].
+// Threads: [loop]; what time it is may be asked on any.
 #pragma once
 
 #include "core/loop.hpp"
+
+#include <atomic>
 
 namespace patchbay::test {
 
 class HandTime : public core::TimeSource {
 public:
-    core::Clock::time_point now() const override { return now_; }
-    core::Calendar::time_point date() const override { return date_ + (now_ - began_); }
+    core::Clock::time_point now() const override { return began_ + passed(); }
+    core::Calendar::time_point date() const override { return date_ + passed(); }
     // Time passes, and nobody has looked at the clock yet.
-    void turn(core::Clock::duration span) { now_ += span; }
+    void turn(core::Clock::duration span) { passed_ += span.count(); }
 
 private:
     const core::Clock::time_point began_ = core::Clock::now();
     const core::Calendar::time_point date_ = core::Calendar::now();
-    core::Clock::time_point now_ = began_;
+    core::Clock::duration passed() const { return core::Clock::duration(passed_.load()); }
+
+    std::atomic<core::Clock::rep> passed_{0};  // plugins ask from threads of theirs
 };
 
 class TurnedLoop final : public HandTime, public core::Loop {

@@ -1,11 +1,12 @@
 // A host as a plugin sees it whose timers the test turns: what is asked for is noted, and comes
-// `divisor` times sooner, or never. It offers the reactor and processes.
+// `divisor` times sooner, or never. It offers the reactor, processes and the clock.
 //
 // Threads: [any].
 #pragma once
 
 #include <patchbay/services.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <string_view>
@@ -26,6 +27,10 @@ public:
     TurnedTimers(const TurnedTimers&) = delete;
 
     const patchbay_host* host() const { return &face_.host; }
+    // From now on it is later by that.
+    void skip(std::chrono::nanoseconds span) {
+        skipped_ns_ += static_cast<std::uint64_t>(span.count());
+    }
     std::vector<std::chrono::milliseconds> asked() const {
         const std::scoped_lock lock(mutex_);
         return asked_;
@@ -53,6 +58,10 @@ private:
     static const patchbay_host_process& process(const patchbay_host* host) {
         return *static_cast<const patchbay_host_process*>(
             real(host)->get_extension(real(host), PATCHBAY_HOST_PROCESS));
+    }
+    static const patchbay_host_clock& clock(const patchbay_host* host) {
+        return *static_cast<const patchbay_host_clock*>(
+            real(host)->get_extension(real(host), PATCHBAY_HOST_CLOCK));
     }
     static const void* on_get_extension(const patchbay_host*, const char* id) noexcept {
         static constexpr patchbay_host_reactor table = {
@@ -86,7 +95,16 @@ private:
             [](const patchbay_host* host, patchbay_op op, patchbay_process_usage* out) noexcept {
                 return process(host).usage(real(host), op, out);
             }};
+        static constexpr patchbay_host_clock times = {
+            sizeof(patchbay_host_clock), 0,
+            [](const patchbay_host* host) noexcept -> std::uint64_t {
+                return clock(host).monotonic_ns(real(host)) + of(host).skipped_ns_;
+            },
+            [](const patchbay_host* host) noexcept -> std::uint64_t {
+                return clock(host).unix_ms(real(host)) + of(host).skipped_ns_ / 1'000'000;
+            }};
         if (std::string_view(id) == PATCHBAY_HOST_PROCESS) return &processes;
+        if (std::string_view(id) == PATCHBAY_HOST_CLOCK) return &times;
         return std::string_view(id) == PATCHBAY_HOST_REACTOR ? &table : nullptr;
     }
     static void on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,
@@ -106,6 +124,7 @@ private:
     const Face face_;
     const patchbay_host* const real_;
     const std::uint64_t divisor_;
+    std::atomic<std::uint64_t> skipped_ns_{0};
     mutable std::mutex mutex_;  // guards asked_
     std::vector<std::chrono::milliseconds> asked_;
 };

@@ -46,13 +46,13 @@ patchbay_status post(const patchbay_host* host, void* ctx, Reactor::Posted fn) n
 constexpr patchbay_host_reactor kReactor = {
     sizeof(patchbay_host_reactor), 0, watch, after, cancel, modify, post};
 
-std::uint64_t monotonic_ns(const patchbay_host*) noexcept {
+std::uint64_t monotonic_ns(const patchbay_host* host) noexcept {
     return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(core::Clock::now().time_since_epoch()).count());
+        std::chrono::nanoseconds(HostServices::of(host).time().now().time_since_epoch()).count());
 }
-std::uint64_t unix_ms(const patchbay_host*) noexcept {
+std::uint64_t unix_ms(const patchbay_host* host) noexcept {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
+                                          HostServices::of(host).time().date().time_since_epoch())
                                           .count());
 }
 constexpr patchbay_host_clock kClock = {sizeof(patchbay_host_clock), 0, monotonic_ns, unix_ms};
@@ -111,6 +111,7 @@ bool HostServices::has(std::string_view extension) const {
 }
 
 void HostServices::attach(core::Loop& loop, const Lent& lent) {
+    time_ = &loop.time();
     reactor_.attach(loop);
     http_ = lent.http;
     if (has(PATCHBAY_HOST_CONSENT) || has(PATCHBAY_HOST_SECRETS))
@@ -127,6 +128,7 @@ void HostServices::detach() {
     processes_.reset();
     sign_in_.reset();
     http_ = nullptr;
+    time_ = &core::machine_time();
 }
 
 void HostServices::misbehaved(std::string what) {

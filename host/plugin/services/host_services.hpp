@@ -63,6 +63,7 @@ public:
 
     static HostServices& of(const patchbay_host* host);
     Reactor& reactor() { return reactor_; }
+    const core::TimeSource& time() const { return *time_; }   // the loop's while attached [any]
     HttpService* http() { return http_; }                     // null when detached [any]
     SignInServices* sign_in() { return sign_in_.get(); }      // null when detached or not asked for
     ProcessService* processes() { return processes_.get(); }  // null when detached or not asked for
@@ -90,6 +91,7 @@ private:
     std::unique_ptr<ProcessService> processes_;
     std::unique_ptr<SignInServices> sign_in_;
     std::atomic<HttpService*> http_{nullptr};
+    std::atomic<const core::TimeSource*> time_{&core::machine_time()};
     mutable std::mutex mutex_;
     std::string misbehaviour_;  // guarded by mutex_
 };

@@ -129,13 +129,13 @@ void Answers::limit(Task& task, std::size_t moved) {
         task.limit_ = kNever;
         return;
     }
-    if (task.limit_ == kNever) task.limit_ = Clock::now() + patience_.answer;
+    if (task.limit_ == kNever) task.limit_ = core_.now() + patience_.answer;
     task.limit_ += std::chrono::milliseconds(moved * 1000 / kBytesPerSecond);
     if (!limits_.running()) static_cast<void>(limits_.start(patience_.look));
 }
 
 void Answers::look_at_limits() {
-    const auto now = Clock::now();
+    const auto now = core_.now();
     bool more = false;
     std::vector<TaskPtr> late;
     for (const auto& task : tasks_) {

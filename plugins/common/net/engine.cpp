@@ -83,7 +83,7 @@ void Engine::ask(const TaskPtr& task) {
         if (auto line = kept_.take(task->behind_)) return begin(task, std::move(line));
         throw Trouble(PATCHBAY_E_CLOSED, "nothing more can be asked on its connection");
     }
-    auto line = task->comes_first ? nullptr : kept_.take(task->url);
+    auto line = task->comes_first ? nullptr : kept_.take(task->url, core_.now());
     task->reused_ = line != nullptr;
     if (line) return begin(task, std::move(line));
     dialers_.add(task, task->url, task->fuse_);
@@ -134,7 +134,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     task->fuse_.disarm();
     auto line = std::move(task->line_);
     if (line && !trouble && !stopped_ && !task->fuse_.blown() && line->connection.reusable())
-        line = kept_.keep(std::move(line), task->unproven());
+        line = kept_.keep(std::move(line), task->unproven(), core_.now());
     drop(std::move(line));
     const auto keep = task;
     Trouble told(PATCHBAY_OK, {});

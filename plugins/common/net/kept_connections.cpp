@@ -12,9 +12,9 @@ Clock::duration KeptConnections::idle_limit(std::optional<std::chrono::seconds> 
     return std::min<Clock::duration>(std::chrono::milliseconds(*said) * 3 / 4, most);
 }
 
-LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven) {
+LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven, Clock::time_point now) {
     line->task = nullptr;
-    line->idle_since = Clock::now();
+    line->idle_since = now;
     line->unproven = unproven;
     lines_.push_back(std::move(line));
     return lines_.size() > kMost ? give_up(*lines_.front()) : nullptr;
@@ -23,8 +23,7 @@ LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven) {
 // The watch tells when the server has ended one or says something unasked, so what is to be found out
 // here is what came since the loop looked: it would be taken for the answer. Behind one whose answer
 // was not its own every answer would be the one before.
-LinePtr KeptConnections::take(const Url& url) {
-    const auto now = Clock::now();
+LinePtr KeptConnections::take(const Url& url, Clock::time_point now) {
     for (auto at = lines_.rbegin(); at != lines_.rend(); ++at) {
         auto& line = **at;
         if (line.ended || !line.connection.serves(url)) continue;

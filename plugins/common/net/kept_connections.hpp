@@ -23,7 +23,7 @@ namespace patchbay::net {
 class Answers;
 class Task;
 
-using Clock = std::chrono::steady_clock;
+using transport::Clock;
 
 // A connection and its watch, which lasts as long as it.
 struct Line {
@@ -53,9 +53,9 @@ public:
 
     // In place of what it gives back, the one that was used longest ago; null: there is room for all.
     // `unproven`: as Task::unproven().
-    LinePtr keep(LinePtr line, std::uint64_t unproven);
+    LinePtr keep(LinePtr line, std::uint64_t unproven, Clock::time_point now);
     // The one that was used last, if it is of use; null: there is none.
-    LinePtr take(const Url& url);
+    LinePtr take(const Url& url, Clock::time_point now);
     // The one that carried the task with this number, whatever has come there since; null: it is gone.
     LinePtr take(std::uint64_t unproven);
     // The answer of the task with this number was its own.

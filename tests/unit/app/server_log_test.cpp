@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <sys/resource.h>
@@ -89,9 +90,17 @@ config::LogSettings sized(std::size_t bytes) {
     return settings;
 }
 
-std::chrono::system_clock::time_point at_new_year() {
-    return std::chrono::system_clock::from_time_t(1'767'225'600);  // 2026-01-01
-}
+// A date that stands until the test turns it.
+class SetDate final : public core::TimeSource {
+public:
+    explicit SetDate(std::time_t seconds = 1'767'225'600)  // 2026-01-01
+        : date_(core::Calendar::from_time_t(seconds)) {}
+    core::Calendar::time_point date() const override { return date_; }
+    void turn(core::Calendar::duration span) { date_ += span; }
+
+private:
+    core::Calendar::time_point date_;
+};
 
 // What the files of `s` hold, the oldest first.
 std::vector<std::string> files_of(const test::PluginFolder& folder) {
@@ -106,35 +115,36 @@ TEST(ServerLog, KeepsAsManyFilesAsItIsToldAndReadsThemAll) {
     const test::PluginFolder folder;
     auto settings = sized(1);
     settings.server_files = 3;
-    ServerLog log(folder.path(), 100, settings, at_new_year);
+    const SetDate date;
+    ServerLog log(folder.path(), 100, settings, date);
     for (const auto* line : {"one", "two", "three", "four"}) log.add("s", false, line);
     EXPECT_THAT(files_of(folder),
                 ElementsAre(EndsWith("two\n"), EndsWith("three\n"), EndsWith("four\n")));
     EXPECT_THAT(ServerLog(folder.path(), 100).tail("s", 10),
                 ElementsAre(EndsWith("two"), EndsWith("three"), EndsWith("four")));
     settings.server_files = 1;
-    ServerLog fewer(folder.path(), 100, settings, at_new_year);
+    ServerLog fewer(folder.path(), 100, settings, date);
     fewer.add("s", false, "five");
     EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("five\n")));
 }
 
 TEST(ServerLog, AFileIsPutAsideWhenItsFirstLineIsOldAndIsRemovedLater) {
     const test::PluginFolder folder;
-    auto now = std::chrono::system_clock::now();
+    SetDate date(std::time(nullptr));  // files are as old as the system says
     const auto day = std::chrono::hours(24);
     config::LogSettings settings;
     settings.server_age = day;
-    ServerLog log(folder.path(), 100, settings, [&] { return now; });
+    ServerLog log(folder.path(), 100, settings, date);
     log.add("s", false, "one");
-    now += day - std::chrono::seconds(1);
+    date.turn(day - std::chrono::seconds(1));
     log.add("s", false, "two");
     EXPECT_EQ(files_of(folder).size(), 1u);
-    now += std::chrono::seconds(1);
+    date.turn(std::chrono::seconds(1));
     log.add("s", false, "three");
     EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("two\n"), EndsWith("three\n")));
     // The next host, which has not written there yet.
-    now += day;
-    ServerLog(folder.path(), 100, settings, [&] { return now; }).add("s", false, "four");
+    date.turn(day);
+    ServerLog(folder.path(), 100, settings, date).add("s", false, "four");
     EXPECT_THAT(files_of(folder), ElementsAre(EndsWith("three\n"), EndsWith("four\n")));
 }
 
@@ -142,8 +152,9 @@ TEST(ServerLog, AFileThatIsFullMakesRoomForTheNextGeneration) {
     const test::PluginFolder folder;
     folder.write("s.log", "2026-01-01T00:00:00Z stderr " + std::string(300, 'x'));
     const auto old = folder.path() + "/s.log.1";
+    const SetDate date;
     {
-        ServerLog log(folder.path(), 100, sized(330), at_new_year);
+        ServerLog log(folder.path(), 100, sized(330), date);
         log.add("s", false, "goes in");  // not over the limit yet
         EXPECT_FALSE(std::filesystem::exists(old));
         log.add("s", false, "makes room");
@@ -171,8 +182,8 @@ TEST(ServerLog, AFolderThatCannotBeIsToldOfOnceAndMemoryGoesOn) {
 // What cannot be written is told, and the next line after a while is written again.
 TEST(ServerLog, AFullDiskIsToldOfAndTriedAgainAMinuteLater) {
     const test::PluginFolder folder;
-    auto now = std::chrono::system_clock::from_time_t(1'790'000'000);
-    ServerLog log(folder.path(), 9'000, {}, [&] { return now; });
+    SetDate date(1'790'000'000);
+    ServerLog log(folder.path(), 9'000, {}, date);
     rlimit before{}, less{};
     ::getrlimit(RLIMIT_FSIZE, &before);
     less = before;
@@ -189,7 +200,7 @@ TEST(ServerLog, AFullDiskIsToldOfAndTriedAgainAMinuteLater) {
     EXPECT_THAT(told, HasSubstr("server output is kept in memory only"));
     EXPECT_EQ(told.find("cannot write"), told.rfind("cannot write"));
     EXPECT_EQ(log.tail("s", 10).size(), 3u);
-    now += ServerLog::kAgain;
+    date.turn(ServerLog::kAgain);
     log.add("s", false, "written");
     const auto file = test::read_file(folder.path() + "/s.log");
     EXPECT_THAT(file, AllOf(HasSubstr(" stderr written\n"), Not(HasSubstr("kept in memory"))));

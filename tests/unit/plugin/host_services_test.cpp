@@ -3,6 +3,7 @@
 #include "core/escapes.hpp"
 #include "core/log.hpp"
 #include "plugin/loading/catalogue.hpp"
+#include "support/turned_loop.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -52,16 +53,21 @@ TEST(HostServices, LendTheReactorWhileTheyAreAttached) {
 }
 
 TEST(HostServices, OfferTheClockThatDeadlinesUse) {
-    core::Loop loop;
+    test::TurnedLoop loop;
     HostServices services("test", {PATCHBAY_HOST_CLOCK});
     services.attach(loop);
     const auto* clock = static_cast<const patchbay_host_clock*>(ask(services, PATCHBAY_HOST_CLOCK));
-    const auto before = core::Clock::now().time_since_epoch();
-    const auto told = std::chrono::nanoseconds(clock->monotonic_ns(services.host()));
-    EXPECT_GE(told, before);
-    EXPECT_LE(told, core::Clock::now().time_since_epoch());
-    EXPECT_GT(clock->unix_ms(services.host()), 1'600'000'000'000u);
+    const auto told = [&] {
+        return std::chrono::nanoseconds(clock->monotonic_ns(services.host()));
+    };
+    EXPECT_EQ(told(), loop.now().time_since_epoch());
+    const auto date = clock->unix_ms(services.host());
+    EXPECT_GT(date, 1'600'000'000'000u);
+    loop.turn(std::chrono::hours(1));
+    EXPECT_EQ(told(), loop.now().time_since_epoch());
+    EXPECT_EQ(clock->unix_ms(services.host()), date + 3'600'000u);
     services.detach();
+    EXPECT_LT(told(), loop.now().time_since_epoch()) << "no loop any more, so the machine's";
 }
 
 // The fixture refuses to be entered when it gets the process service.

@@ -103,7 +103,8 @@ public:
     std::vector<std::string> stops;   // "op grace"
     int child_fds[3] = {-1, -1, -1};  // given to what is spawned
     std::uint64_t message_bytes = 1000;
-    bool refuses = false;  // every call of the reactor
+    std::uint64_t now_ns = 1'000'000'000'000;  // stands until the test turns it
+    bool refuses = false;                      // every call of the reactor
     bool has_reactor = true, has_process = true;
     std::optional<patchbay_process_usage> usage;  // of its programs; nothing: nobody knows
     patchbay_status message_status = PATCHBAY_OK;
@@ -253,6 +254,14 @@ private:
         return &table;
     }
 
+    static const patchbay_host_clock* clock_table() {
+        static constexpr patchbay_host_clock table = {
+            sizeof(patchbay_host_clock), 0,
+            [](const patchbay_host*) noexcept { return current()->now_ns; },
+            [](const patchbay_host*) noexcept { return current()->now_ns / 1'000'000; }};
+        return &table;
+    }
+
     const patchbay_host host_ = {
         sizeof(patchbay_host),
         0,
@@ -264,6 +273,7 @@ private:
                 return reactor_table();
             if (self.has_process && std::strcmp(id, PATCHBAY_HOST_PROCESS) == 0)
                 return process_table();
+            if (std::strcmp(id, PATCHBAY_HOST_CLOCK) == 0) return clock_table();
             return nullptr;
         },
         [](const patchbay_host*, std::int32_t level, patchbay_str line, const patchbay_kv*,

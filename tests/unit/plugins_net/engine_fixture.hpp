@@ -74,11 +74,7 @@ class EngineTest : public ::testing::Test,
 protected:
     EngineTest() : services_("dev.patchbay.test", plugin::offered_extensions()) {
         services_.attach(loop_);
-        patchbay_open_params params{};
-        params.struct_size = sizeof params;
-        params.host = services_.host();
-        core_.emplace(params, this);
-        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
+        on(services_.host());
         look();
     }
     ~EngineTest() override {
@@ -90,6 +86,15 @@ protected:
         EXPECT_TRUE(until([&] { return all_ended(); }));
         workers_.stop();
         services_.detach();
+    }
+    // Of that host; before anything is begun.
+    void on(const patchbay_host* host) {
+        patchbay_open_params params{};
+        params.struct_size = sizeof params;
+        params.host = host;
+        engine_.reset();
+        core_.emplace(params, this);
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
     }
     // With an answer that has begun; before anything is begun.
     void patience(std::chrono::milliseconds time) {
