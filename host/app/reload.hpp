@@ -7,21 +7,17 @@
 // Threads: [loop]. Reading files is done here: it takes milliseconds, and nothing may be judged meanwhile by
 //          half of it.
 // Errors:  told on stderr, and in kept().
-// Limits:  of ten parts of the loop's time two are spent reading at most, whoever wants it, and nobody has it read more often
-//          than each kPause, but for kAtOnce of that in advance. What somebody is in the middle of writing is waited for, and what
-//          makes no sense is looked at once more, for PathWatch::kAtMost. kHistory can be gone back to.
+// Limits:  those of ReadingPace and InForce, which decide when files are read and what becomes of what they say.
 #pragma once
 
 #include "app/host.hpp"
+#include "app/in_force.hpp"
 #include "app/path_watch.hpp"
+#include "app/reading_pace.hpp"
 #include "app/server_switch.hpp"
 #include "core/timer.hpp"
 
-#include <chrono>
-#include <cstddef>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +26,7 @@ namespace patchbay::app {
 
 class Reload {
 public:
-    static constexpr std::chrono::milliseconds kPause{50}, kAtOnce{200};
-    static constexpr int kPart = 5;  // of the time one is spent reading
     using Applied = std::function<void(const Result<registry::Plan>& applied)>;
-    static constexpr std::size_t kHistory = 10;
 
     // `say`: a line for whoever watches the host. `applied`: which servers are new.
     Reload(Host& host, ServerSwitch& server_switch, config::Environment environment,
@@ -52,29 +45,24 @@ public:
     // by what the files say.
     bool fits(const std::string& digest);
     // Keys of which it has another value than its files, until it is started anew.
-    const std::string& next_start() const { return next_start_; }
+    const std::string& next_start() const { return in_force_.now().next_start; }
     // Why the host does not run by that; empty: it was never given it.
     std::string kept(const std::string& digest) const {
-        return digest.empty() || digest == kept_digest_ ? kept_ : std::string();
+        return digest.empty() || in_force_.was_kept(digest) ? in_force_.kept() : std::string();
     }
 
 private:
-    using Snapshot = std::shared_ptr<const registry::Snapshot>;
+    using Snapshot = InForce::Snapshot;
 
-    bool pauses() const { return core::Clock::now() < rested_at_; }
-    bool puts_off();
-    bool doubts(const std::string& digest);
     void read_after_pause();
     void read_now();
     void take(const Snapshot& read);
     Result<registry::Plan> move_or_keep(const Snapshot& read, std::string digest,
                                         std::string_view cause);
-    std::string why_not(const registry::Snapshot& read) const;
     Result<registry::Plan> move_to(const Snapshot& read, const std::string& digest,
                                    std::string_view cause);
     Error keep(std::string why, std::string digest, std::string_view cause);
     void forbid_what_is_said(const registry::Snapshot& read);
-    void forget_refusal();
     void take_back_what_was_forbidden();
 
     Host& host_;
@@ -82,22 +70,9 @@ private:
     const config::Environment environment_;
     const std::function<void(const std::string&)> say_;
     const std::function<void(const std::vector<std::string>&)> applied_;
-    const Snapshot begun_;  // what the parts of the host were made of that are made once
-    Snapshot now_;
-    std::string digest_;  // of what the host runs by; empty: nobody reads just that any more
-    std::string read_digest_;
-    std::string kept_, kept_digest_, next_start_;
-    bool is_refused_ = false;   // what was read last, and nobody has gone back from it
-    bool is_stricter_ = false;  // than now_: for what is forbidden by now
-    struct Before {
-        Snapshot snapshot;
-        std::string digest, read_digest, next_start;
-    };
-    std::vector<Before> before_;  // the last one at the end
-    core::Clock::time_point rested_at_{};
-    bool is_asked_ = false;  // by somebody who knows that the files are whole
-    std::optional<core::Clock::time_point> put_off_, doubted_;  // since when
-    std::string doubtful_;                                      // the digest
+    InForce in_force_;
+    bool is_stricter_ = false;  // than what is in force: for what is forbidden by now
+    ReadingPace pace_;
     std::vector<Applied> waiting_;
     core::Timer pause_;
     PathWatch watch_;

@@ -48,7 +48,8 @@ class Choice;
 // Each declares its verbs, with their options and examples, below `app`, and has the choice of them
 // noted. In the order of the help.
 void add_mcp_verbs(CLI::App& app, Choice& choice);
-void add_edit_verbs(CLI::App& mcp, Choice& choice);  // add, add-json, remove
+void add_add_verbs(CLI::App& mcp, Choice& choice);  // add, add-json
+void add_remove_verb(CLI::App& mcp, Choice& choice);
 void add_get_verb(CLI::App& mcp, Choice& choice);
 void add_import_verb(CLI::App& app, Choice& choice);
 void add_undo_verb(CLI::App& config, Choice& choice);

@@ -1,0 +1,51 @@
+// When a host that stays may read its files again, and whether it believes at once what it read there. Decides by
+// the clock it is given, and reads nothing itself.
+//
+// Threads: [value]. Borrows the clock, which must outlive it.
+// Limits:  of ten parts of the time two are spent reading at most, whoever wants it, and nobody has it read more often than
+//          each kPause, but for kAtOnce of that in advance. What somebody is in the middle of writing is waited for,
+//          and what makes no sense is doubted, for kAtMost.
+#pragma once
+
+#include "core/time_source.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace patchbay::app {
+
+class ReadingPace {
+public:
+    static constexpr std::chrono::milliseconds kPause{50}, kAtOnce{200}, kAtMost{1'000};
+    static constexpr int kPart = 5;  // of the time one is spent reading
+
+    explicit ReadingPace(const core::TimeSource& time) : time_(time) {}
+
+    // For how long nothing is read yet; zero: it may be now.
+    core::Clock::duration rest() const;
+    // Somebody wants it read who knows that the files are whole: what is read next is not doubted.
+    void ask() { is_asked_ = true; }
+
+    // Whether reading waits for those who write; not for ever.
+    bool puts_off(bool somebody_writes);
+    // All from `begun` until now went into reading: the next one is kept off for as long as that is worth.
+    void spend_since(core::Clock::time_point begun);
+
+    // What was read is whole.
+    void take() { put_off_.reset(); }
+    // Whether something of that digest, which makes no sense, is to be looked at once more: a file that was closed may
+    // be written on by the next command of a script.
+    bool doubts(const std::string& digest);
+    // What was read counts, whatever comes of it.
+    void believe();
+
+private:
+    const core::TimeSource& time_;
+    core::Clock::time_point rested_at_{};
+    bool is_asked_ = false;
+    std::optional<core::Clock::time_point> put_off_, doubted_;  // since when
+    std::string doubtful_;                                      // the digest
+};
+
+}  // namespace patchbay::app

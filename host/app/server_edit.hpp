@@ -1,0 +1,40 @@
+// One server in the file of one scope: what a verb is to change, what is wrong with that, and what comes of it once it is
+// written. What all verbs share that write to such a file.
+//
+// Threads: [loop]. Errors: Invalid and NotFound, before anything is written.
+#pragma once
+
+#include "app/definitions.hpp"
+#include "app/host.hpp"
+#include "app/scope_file.hpp"
+#include "app/server_words.hpp"
+#include "app/typed_entry.hpp"
+#include "app/verb.hpp"
+
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+struct EditOptions : ServerWords {
+    std::string id, scope = "project", file, text;
+    bool replace = false;
+};
+
+Error invalid(std::string why);
+config::Scope scope_named(const std::string& name);
+// ID, --scope and --file.
+void take_place(CLI::App& verb, EditOptions& options);
+
+Result<void> check_id(const std::string& id);
+// A list of servers has no keys to change one by.
+Result<void> check_list(const ScopeFile& file, const std::string& id,
+                        const std::vector<Definition>& definitions);
+Error not_there(const ScopeFile& file, const std::string& id, const Host& host,
+                const std::vector<Definition>& definitions);
+
+// Says what was done and what counts by now, and approves of what was typed. The exit code.
+int tell(const EditOptions& options, const std::string& state, const ScopeChange& done,
+         const GlobalOptions& global, const IsTyped& typed);
+
+}  // namespace patchbay::app

@@ -1,0 +1,216 @@
+// `patchbay mcp add` and `add-json`: a server written into the file of one scope.
+#include "app/entry_check.hpp"
+#include "app/output.hpp"
+#include "app/server_edit.hpp"
+#include "app/session.hpp"
+#include "app/typed_entry.hpp"
+#include "config/keys.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "service/configuration.hpp"
+#include "service/trust.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using config::Scope;
+
+namespace {
+
+// "-": one line of stdin, so that no secret is in the list of processes.
+Result<std::string> secret_of(const std::string& word) {
+    if (word != "-") return word;
+    std::string line;
+    if (!std::getline(std::cin, line) || line.empty())
+        return invalid("--oauth-client-secret -: expected the secret as a line on stdin");
+    return line;
+}
+
+// One that neither connects nor adjusts would count for nothing.
+Result<void> check_reachable(const ScopeFile& file, const std::string& id,
+                             const json::object& entry, Scope scope,
+                             const std::vector<Definition>& definitions) {
+    if (auto listed = check_list(file, id, definitions); !listed) return listed;
+    const bool elsewhere = std::any_of(
+        definitions.begin(), definitions.end(),
+        [&](const auto& each) { return each.connects && each.place.file != file.path(); });
+    const auto read = entry_as_read(file, entry, {scope, 0, file.path()});
+    if (elsewhere || !read || config::defines_connection(read->body)) return {};
+    return invalid("nothing says how to reach \"" + id +
+                   "\", here or in another file: expected \"command\" or \"url\"");
+}
+
+int add(const GlobalOptions& global, const EditOptions& options,
+        const std::function<Result<json::object>(const ScopeFile&)>& wanted) {
+    if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
+    const auto environment = environment_of(global);
+    const auto scope = scope_named(options.scope);
+    const auto file = ScopeFile::choose(scope, options.id, options.file, environment,
+                                        default_state_directory(environment));
+    if (!file) return report_file(file.error(), global);
+    const auto entry = wanted(*file);
+    if (!entry) return report(entry.error(), global);
+    const auto definitions = definitions_of(options.id, environment);
+    if (auto fine = check_reachable(*file, options.id, *entry, scope, definitions); !fine)
+        return report(fine.error(), global);
+    const auto* there = file->entry();
+    const bool same = there && *there == json::value(*entry);
+    if (there && !same && !options.replace)
+        return report(invalid(file->path() + " defines \"" + options.id +
+                              "\" already; --replace puts this in its place"),
+                      global);
+    auto text = same ? Result<std::string>(std::string()) : file->with(*entry);
+    if (!text) return report_file(text.error(), global);
+    ScopeChange done{file->path(), {}, {}, false, false, {}};
+    Host host(host_options(global));
+    const auto whole = is_whole(*file, *entry);
+    // One that adjusts what was approved leaves that so.
+    const auto adjusted = is_switched(*file, there ? *there : json::value(), *entry,
+                                      approved_digest(host, options.id));
+    if (!same) {
+        if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
+            return report(fine.error(), global);
+        auto written = file->write(std::move(*text), approval_of(host, options.id));
+        if (!written) return report_file(written.error(), global);
+        done = std::move(*written);
+    }
+    warn_of_secrets(*entry, scope, global);
+    return tell(options,
+                same    ? "unchanged"
+                : there ? "replaced"
+                        : "added",
+                done, global, [&](const auto& each) { return whole(each) || adjusted(each); });
+}
+
+// A path that was typed in a shell begins where that is; in a file it stands beside the file. Of a file of all projects it is
+// whole.
+void place_beside(const ScopeFile& file, const std::string& scope,
+                  const config::Environment& environment, json::object& entry) {
+    const auto folder = std::filesystem::path(file.path()).parent_path();
+    for (const auto* key : {"command", "cwd"}) {
+        const auto word = core::text_in(&entry, key);
+        if (!word || word->empty() || std::string_view("/~$").find(word->front()) != word->npos)
+            continue;
+        if (key == std::string_view("command") && word->find('/') == word->npos) continue;
+        const auto meant =
+            (std::filesystem::path(environment.working_directory) / *word).lexically_normal();
+        auto written = scope == "user" ? meant.string() : meant.lexically_relative(folder).string();
+        if (written.find('/') == written.npos) written.insert(0, "./");
+        entry[key] = written;
+    }
+}
+
+int add_words_verb(const GlobalOptions& global, EditOptions options) {
+    auto secret = secret_of(options.oauth.client_secret);
+    if (!secret) return report(secret.error(), global);
+    options.oauth.client_secret = std::move(*secret);
+    return add(global, options, [&](const ScopeFile& file) {
+        auto entry = entry_of(options, file.of_other_programs() ? "type" : "transport");
+        if (entry) place_beside(file, options.scope, environment_of(global), *entry);
+        return entry;
+    });
+}
+
+// The entry, or what holds it alone, as the instructions of servers print it: {"mcpServers": {"x": {...}}}.
+Result<json::object> typed_json(const std::string& text) {
+    const auto expected = "; expected the entry alone: {\"command\": ...} or {\"url\": ...}";
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] != '{' && text[first] != '/')
+        return invalid(std::string("JSON: this is no table") + expected);
+    auto entry = config::edit::read(text, config::Format::Json);
+    if (!entry) return invalid("JSON:" + entry.error().message + expected);
+    for (const auto* table : {"mcpServers", "servers", "mcp_servers"}) {
+        const auto* all = core::object_in(&*entry, table);
+        if (!all || entry->size() != 1) continue;
+        const auto* one = all->size() == 1 ? all->begin()->value().if_object() : nullptr;
+        if (one) return json::object(*one);
+        return invalid(std::to_string(all->size()) + " servers stand below \"" + table + "\"" +
+                       expected);
+    }
+    if (entry->empty()) return invalid(std::string("the entry is empty") + expected);
+    return entry;
+}
+
+int add_json_verb(const GlobalOptions& global, EditOptions options) {
+    if (options.text == "-") {
+        std::string text((std::istreambuf_iterator<char>(std::cin)), {});
+        options.text = std::move(text);
+    }
+    return add(global, options, [&](const ScopeFile&) { return typed_json(options.text); });
+}
+
+void take_words(CLI::App& verb, EditOptions& options) {
+    verb.add_option("--transport", options.transport,
+                    "stdio, http, sse, ws, tcp, or one that a plugin brings; where it is left out, "
+                    "a program means stdio and a URL http")
+        ->type_name("NAME");
+    verb.add_option("--url", options.url, "Of a server that runs already");
+    verb.add_option("--command", options.command, "The program of a server that is started")
+        ->type_name("PROGRAM");
+    take_each(verb, "--arg", options.args, "WORD", "An argument of the program (repeatable)");
+    verb.add_option("--cwd", options.cwd, "The folder that it is started in")->type_name("DIR");
+    take_each(verb, "--env", options.env, "NAME=VALUE", "A variable of the program (repeatable)");
+    take_each(verb, "--header", options.headers, "NAME=VALUE",
+              "A header of each request (repeatable)");
+    verb.add_option("--enabled", options.enabled, "true or false")
+        ->type_name("BOOL")
+        ->check(CLI::IsMember({"true", "false"}));
+    verb.add_option("--request-timeout-ms", options.request_timeout_ms,
+                    "How long a request may take that is no tool call")
+        ->type_name("MS")
+        ->check([](const std::string& text) {
+            const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+            return number ? std::string() : text + ": expected milliseconds, as 30000";
+        });
+    take_each(
+        verb, "--key", options.keys, "NAME=VALUE",
+        "Another key of the entry (repeatable); a VALUE that is JSON is that: --key port=9000");
+    auto& oauth = options.oauth;
+    verb.add_option("--oauth-authorization-url", oauth.authorization_url)->type_name("URL");
+    verb.add_option("--oauth-token-url", oauth.token_url)->type_name("URL");
+    verb.add_option("--oauth-registration-url", oauth.registration_url)->type_name("URL");
+    verb.add_option("--oauth-client-id", oauth.client_id)->type_name("ID");
+    verb.add_option("--oauth-client-secret", oauth.client_secret, "-: a line of stdin")
+        ->type_name("SECRET");
+    verb.add_option("--oauth-scope", oauth.scope)->type_name("SCOPES");
+    verb.add_option("PROGRAM", options.program, "Behind --: the program and its arguments");
+}
+
+}  // namespace
+
+void add_add_verbs(CLI::App& mcp, Choice& choice) {
+    const auto options = std::make_shared<EditOptions>();
+    auto& add = add_verb(
+        mcp, "add", "Write a server into the file of a scope; every other byte of it stays",
+        "  patchbay mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data\n"
+        "  patchbay mcp add docs --url https://docs.example.com/mcp --scope user\n"
+        "  patchbay mcp add api --url https://x.example/mcp --header 'Authorization=Bearer "
+        "${TOKEN}'\n"
+        "  patchbay mcp add db --transport tcp --key host=localhost --key port=9000\n"
+        "Written to the file of the scope that defines the id, else to the one that is there, "
+        "else to a new\nconfig.toml. What would not work is not written. Back with: patchbay "
+        "config undo");
+    take_place(add, *options);
+    add.add_flag("--replace", options->replace, "In place of what this scope has by that id");
+    take_words(add, *options);
+    choice.on(add, [options](const auto& global) { return add_words_verb(global, *options); });
+
+    auto& add_json = add_verb(mcp, "add-json", "The same from an entry in JSON",
+                              "  patchbay mcp add-json docs '{\"url\": "
+                              "\"https://docs.example.com/mcp\"}'\n  patchbay mcp add-json docs - "
+                              "< entry.json");
+    take_place(add_json, *options);
+    add_json.add_option("JSON", options->text, "The entry; -: from stdin")->required();
+    add_json.add_flag("--replace", options->replace, "In place of what this scope has by that id");
+    choice.on(add_json, [options](const auto& global) { return add_json_verb(global, *options); });
+}
+
+}  // namespace patchbay::app
