@@ -3,11 +3,13 @@
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
+#include "router/approvals.hpp"
 #include "router/call_params.hpp"
 #include "router/definitions.hpp"
 #include "router/flights.hpp"
 #include "router/lists.hpp"
 #include "router/methods.hpp"
+#include "router/server_requests.hpp"
 #include "router/server_rules.hpp"
 #include "router/tool_finder.hpp"
 
@@ -15,20 +17,10 @@
 
 namespace patchbay::router {
 using connection::Approvable;
-using connection::Approval;
 using connection::Caller;
 using connection::Connection;
 using connection::ReplyHandler;
 using connection::State;
-
-namespace {
-
-const char* step_of(Approval approval) {
-    if (approval == Approval::Given) return "given";
-    return approval == Approval::NobodyThere ? "nobody_there" : "refused";
-}
-
-}  // namespace
 
 struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
@@ -42,7 +34,9 @@ struct Router::Impl final : connection::CallersWatcher {
           rules(judge),
           finder(all, leases, judge, listed),
           definitions(leases, finder),
-          flights(leases, observer) {
+          flights(leases, observer),
+          approvals(all, flights, definitions, alive),
+          requests(all, leases, rules, definitions, flights, approvals, alive) {
         callers.watch_first(*this);
     }
     ~Impl() { callers.unwatch(*this); }
@@ -50,57 +44,8 @@ struct Router::Impl final : connection::CallersWatcher {
 
     void on_leaving(Caller& caller) override { flights.drop_all_of(caller.number()); }
 
-    // Whoever asked that, which has not ended. Null: it is just going, and all that it asked with it.
+    // Null: it is just going, and all that it asked with it.
     Caller* caller_of(CallId id) const { return callers.find(flights.caller_of(id)); }
-
-    // A request of which the caller is asked whether it shall be.
-    template <class T>
-    struct Awaited {
-        T asked;
-        connection::Question question = {};
-        bool decided = false;
-    };
-    // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
-    // take.
-    template <class T, class Then>
-    void await_approval(CallId id, Caller& caller, const Approvable& wanted, Error nobody_there,
-                        T asked, Then then) {
-        flights.bound(id, *asked.begun, asked.timeout, {wanted.server});
-        flights.bound(id, core::kInputWait,
-                      {ErrorCode::Timeout, wanted.public_name + " was not approved within " +
-                                               core::duration(core::kInputWait)});
-        const auto bytes = size_of(asked);
-        const auto kept = flights.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
-        if (kept.expired()) return;
-        Approvable meant = wanted;
-        meant.arguments.clear();  // which are kept already
-        flights.tell_approval(id, meant.server, meant.public_name, "asked");
-        const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
-                             meant = std::move(meant), then](Approval approval) {
-            const auto awaited = kept.lock();
-            if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
-            if (awaited->asked.timeout.count() == 0) flights.unbound(id);
-            flights.tell_approval(id, meant.server, meant.public_name, step_of(approval));
-            auto* asker = caller_of(id);
-            if (!asker) return;
-            if (approval == Approval::Given) {
-                if (auto another = definitions.changed(meant))
-                    return flights.end_soon(id, std::move(*another));
-                return then(*asker, awaited->asked);
-            }
-            if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
-            auto why =
-                meant.public_name + " was not approved by " + core::to_string(asker->principal());
-            if (approval == Approval::Unanswered)
-                return flights.end_soon(
-                    id,
-                    {ErrorCode::Timeout, why + ": nobody answered the question in time; call again "
-                                               "when somebody is there to answer it"});
-            flights.end_soon(id, {ErrorCode::Denied, std::move(why)});
-        };
-        auto question = caller.approve(wanted, decide);
-        if (const auto awaited = kept.lock()) awaited->question = std::move(question);
-    }
 
     // Where that caller can call the tool at once; null: nowhere.
     static Connection* ready_owner(const Entry* entry, const Caller& caller) {
@@ -144,7 +89,7 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto question = finder.question_about(entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Allow)
-            return send_judged(id, caller, entry, owner, call);
+            return flights.send(id, caller, owner, request_of(entry.quoted_name, call));
         Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, std::move(denied));
@@ -155,7 +100,7 @@ struct Router::Impl final : connection::CallersWatcher {
                                 "tools/call",
                                 call.reference,
                                 definitions.of(entry.server, *entry.tool)};
-        await_approval(
+        approvals.await(
             id, caller, wanted, std::move(denied), std::move(call),
             [this, id, server = wanted.server, tool = wanted.tool](Caller& asker, Call& approved) {
                 send_approved(id, asker, server, tool, approved);
@@ -173,11 +118,7 @@ struct Router::Impl final : connection::CallersWatcher {
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
         const auto owner = pool.lease(server, caller);
         if (!owner) return flights.end_soon(id, owner.error());
-        send_judged(id, caller, *entry, *owner, call);
-    }
-
-    void send_judged(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
-        flights.send(id, caller, owner, request_of(entry.quoted_name, call));
+        flights.send(id, caller, *owner, request_of(entry->quoted_name, call));
     }
 
     Error why_missing(const Caller& caller, const std::string& server, const std::string& tool) {
@@ -243,107 +184,6 @@ struct Router::Impl final : connection::CallersWatcher {
 
     std::size_t depth() const { return pool.limits().json_depth; }
 
-    // The server is ready: what this request means in its era, and whether it can be asked.
-    void send_request(CallId id, Caller& caller, Connection& target, ServerRequest& request) {
-        const auto* session = target.session();
-        const auto asks = caller.principal().kind == core::Principal::Kind::Client
-                              ? Asker::Client
-                              : Asker::Ourselves;
-        if (auto why = session ? not_offered(*session, request.server, request.method, asks)
-                               : std::nullopt)
-            return flights.end_soon(id, std::move(*why));
-        const auto& method = request.method;
-        const bool subscribes = method == "resources/subscribe";
-        if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
-            const auto params = read_params(request, depth());
-            if (!params) return flights.end_soon(id, params.error());
-            if (method == "logging/setLevel") {
-                const auto level = text_member(*params, "level");
-                if (const auto wrong = wrong_level(level); !wrong.empty())
-                    return flights.end_soon(id, {ErrorCode::Invalid, wrong});
-                return target.set_log_level(caller, level, flights.end_with_reply(id));
-            }
-            const auto uri = text_member(*params, "uri");
-            if (uri.empty())
-                return flights.end_soon(id, {ErrorCode::Invalid, method + " needs a \"uri\""});
-            return target.subscribe(caller, uri, subscribes, flights.end_with_reply(id));
-        }
-        const bool modern = session && session->era == protocol::Era::Modern;
-        const bool ping = method == "ping" && modern;  // this era asks server/discover instead
-        flights.send(id, caller, target,
-                     {ping ? "server/discover" : method, std::move(request.params), request.timeout,
-                      std::move(request.on_progress), request.begun, request.reference,
-                      std::move(request.capabilities), std::move(request.client_headers),
-                      std::move(request.log_level)});
-    }
-
-    // It may be sent: at once, or when the server is there, and then by the rules that hold by then;
-    // what a caller approved of goes to no server that has come in its place meanwhile.
-    void bring_up_and_send(CallId id, Caller& caller, ServerRequest& request, bool approved) {
-        const auto leased = pool.lease(request.server, caller);
-        if (!leased) return flights.end_soon(id, leased.error());
-        auto& target = leased->get();
-        flights.bound(id, *request.begun, request.timeout, {request.server});
-        if (target.state() == State::Ready) return send_request(id, caller, target, request);
-        const auto server = request.server;
-        const auto bytes = size_of(request);
-        const auto kept = flights.keep(id, server, bytes, std::move(request));
-        if (kept.expired()) return;
-        target.connect(
-            [this, watch = alive, id, kept, approved, definition = target.spec().definition_key] {
-                const auto waiting = kept.lock();
-                if (!*watch || !waiting) return;
-                auto* const asker = caller_of(id);
-                if (!asker) return;
-                auto again = pool.lease(waiting->server, *asker);
-                if (!again) return flights.end_soon(id, again.error());
-                if (approved && again->get().spec().definition_key != definition)
-                    return flights.end_soon(
-                        id, Definitions::another_one(waiting->server, prefix_of(waiting->server)));
-                if (again->get().state() == State::Ready) {
-                    auto [decision, denied] = rules.judge(asker->principal().trust, *waiting);
-                    if (decision == policy::Decision::Deny ||
-                        (decision == policy::Decision::Ask && !approved))
-                        return flights.end_soon(id, std::move(denied));
-                    return send_request(id, *asker, again->get(), *waiting);
-                }
-                flights.end_soon(id, why_not_ready(again->get().status()));
-            });
-    }
-
-    // `then` is told whether the caller has approved of it.
-    template <class Then>
-    void judge(CallId id, Caller& caller, ServerRequest& request, Then then) {
-        auto [decision, denied] = rules.judge(caller.principal().trust, request);
-        if (decision == policy::Decision::Allow) return then(caller, request, false);
-        if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
-        const Approvable wanted{request.server,
-                                {},
-                                prefix_of(request.server),
-                                "{" + request.params.members + "}",
-                                request.method,
-                                request.reference,
-                                definitions.of(request.server)};
-        await_approval(id, caller, wanted, std::move(denied), std::move(request),
-                       [this, id, then](Caller& asker, ServerRequest& approved) {
-                           const auto [now, why] = rules.judge(asker.principal().trust, approved);
-                           if (now == policy::Decision::Deny) return flights.end_soon(id, why);
-                           then(asker, approved, true);
-                       });
-    }
-
-    void judge_and_send(CallId id, Caller& caller, ServerRequest& request) {
-        judge(id, caller, request, [this, id](Caller& asker, ServerRequest& asked, bool approved) {
-            bring_up_and_send(id, asker, asked, approved);
-        });
-    }
-
-    void judge_and_permit(CallId id, Caller& caller, ServerRequest& request) {
-        judge(id, caller, request, [this, id](const Caller&, const ServerRequest&, bool) {
-            pool.loop().defer([end = flights.end_with_reply(id)] { end(connection::Reply{}); });
-        });
-    }
-
     const catalogue::Catalogue& catalogue;
     connection::Callers& callers;
     connection::ConnectionPool& pool;
@@ -352,7 +192,9 @@ struct Router::Impl final : connection::CallersWatcher {
     ToolFinder finder;
     const Definitions definitions;
     Flights flights;
-    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+    const std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+    const Approvals approvals;
+    const ServerRequests requests;
 };
 
 Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,
@@ -427,7 +269,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
         impl_->call_raw(id, caller, std::move(request));
         return id;
     }
-    impl_->judge_and_send(id, caller, request);
+    impl_->requests.send(id, caller, request);
     return id;
 }
 
@@ -440,7 +282,7 @@ CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handle
     else if (auto found = impl_->pool.find(request.server); !found)
         flights.end_soon(id, found.error());
     else
-        impl_->judge_and_permit(id, caller, request);
+        impl_->requests.permit(id, caller, request);
     return id;
 }
 

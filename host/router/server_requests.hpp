@@ -1,0 +1,55 @@
+// What is asked of one server in its own words and calls no tool: judged, put to the caller where a rule wants that, and
+// sent once the server is there. Internal to this room.
+//
+// Borrows all it is given, which must outlive it; `alive` says whether the router does.
+// Threads: [loop]. Errors: end the request: Denied, Invalid, Unsupported, or the server's own trouble.
+#pragma once
+
+#include "router/approvals.hpp"
+#include "router/server_rules.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace patchbay::router {
+
+class ServerRequests {
+public:
+    ServerRequests(connection::Callers& callers, connection::ConnectionPool& pool,
+                   const ServerRules& rules, const Definitions& definitions, Flights& flights,
+                   const Approvals& approvals, std::shared_ptr<const bool> alive)
+        : callers_(callers),
+          pool_(pool),
+          rules_(rules),
+          definitions_(definitions),
+          flights_(flights),
+          approvals_(approvals),
+          alive_(std::move(alive)) {}
+
+    void send(CallId id, connection::Caller& caller, ServerRequest& request) const;
+    // The same without sending it: the reply is empty.
+    void permit(CallId id, connection::Caller& caller, ServerRequest& request) const;
+
+private:
+    template <class Then>
+    void judge(CallId id, connection::Caller& caller, ServerRequest& request, Then then) const;
+    void bring_up_and_send(CallId id, connection::Caller& caller, ServerRequest& request,
+                           bool approved) const;
+    void on_connected(CallId id, ServerRequest& waiting, bool approved,
+                      const std::string& definition) const;
+    void send_to(connection::Connection& target, CallId id, connection::Caller& caller,
+                 ServerRequest& request) const;
+    void wish(connection::Connection& target, CallId id, connection::Caller& caller,
+              const ServerRequest& request) const;
+
+    connection::Callers& callers_;
+    connection::ConnectionPool& pool_;
+    const ServerRules& rules_;
+    const Definitions& definitions_;
+    Flights& flights_;
+    const Approvals& approvals_;
+    const std::shared_ptr<const bool> alive_;
+};
+
+}  // namespace patchbay::router
