@@ -1,0 +1,198 @@
+#include "config/table_merge.hpp"
+
+#include "config/agents.hpp"
+#include "config/approval.hpp"
+#include "config/ids.hpp"
+#include "config/permission_lists.hpp"
+#include "config/readable_rules.hpp"
+#include "config/rules.hpp"
+#include "core/spelling.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace patchbay::config {
+
+void TableMerge::finish(const std::vector<Fragment>& fragments,
+                        const std::vector<std::string>& defined) {
+    auto& config = into_.config;
+    for (auto& [name, agent] : agents_) {
+        tell_strange_servers(agent, defined, into_.hints, config.diagnostics);
+        config.agents.push_back(std::move(agent));
+    }
+    for (const auto& fragment : fragments) withhold_auth(fragment);
+    if (empty_deny_) tell_empty_deny(*empty_deny_, config.permissions, config.diagnostics);
+    if (!config.permissions.closed.empty()) config.permissions.allow.emplace();
+}
+
+void TableMerge::take(const Member& table, const Fragment& fragment) {
+    const auto& source = fragment.source;
+    if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
+    if (table.key == "auth") return take_auth(table, fragment);
+    if (table.key == "agents") return take_agents(table, source);
+    Config permissions;  // merged by rules of their own
+    if (table.key == "permissions" && !table.value.is(Node::Kind::Map)) broken_permissions_ = true;
+    if (table.key == "gateway" && !table.value.is(Node::Kind::Map))
+        into_.close_gateway(source, table.mark, " cannot be read as [gateway]");
+    for (const auto& member : table.value.members) {
+        const auto known = table_keys();
+        const auto key = std::find_if(known.begin(), known.end(), [&](const TableKey& k) {
+            return k.table == table.key && k.name == member.key;
+        });
+        if (key == known.end()) {
+            unknown(table, member, source);
+        } else {
+            take_key(*key, member, source, table.key == "permissions" ? permissions : into_.config);
+        }
+    }
+    if (table.key == "permissions") take_permissions(permissions.permissions, table, source);
+}
+
+void TableMerge::take_key(const TableKey& key, const Member& member, const Source& source,
+                          Config& into) {
+    const auto name = std::string(key.table) + "." + std::string(key.name);
+    if (key.may == May::NotProject && from_project(source.scope)) {
+        return into_.note(Severity::Error, source.place(member.mark),
+                          name + ": not allowed in a " + name_of(source.scope) +
+                              " file; write it to your user config");
+    }
+    // Permissions are not for the first who speaks: join_permissions() joins them.
+    if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
+    if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
+        if (key.table == "permissions") {
+            broken_permissions_ = true;
+            take_readable(key, member.value, into.permissions);
+        }
+        if (key.table == "gateway")
+            into_.close_gateway(source, member.value.mark, ": " + name + ": " + wrong);
+        into_.forbid_all_of(source);
+        return into_.note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
+    }
+    into_.origins[name] = source.place(member.mark);
+}
+
+// False, with a diagnostic, when a source of equal strength has said this already.
+bool TableMerge::speaks_first(const std::string& name, const Source& source, Mark mark) {
+    auto& said = said_[name];
+    if (said.first && same_strength(*said.first, source)) {
+        into_.note(Severity::Warning, source.place(mark),
+                   name + ": already given at " + at(*said.first, said.second) +
+                       "; the first one is used");
+        return false;
+    }
+    // What was named for this run would be taken to be in force.
+    if (said.first && said.first->scope == Scope::Session && source.scope == Scope::Enterprise)
+        into_.note(Severity::Warning, said.first->place(said.second),
+                   name + ": it has no effect here, since " + to_string(source.place(mark)) +
+                       " says it too; ask your administrator");
+    said = {&source, mark};
+    return true;
+}
+
+void TableMerge::unknown(const Member& table, const Member& member, const Source& source) {
+    std::vector<std::string> names;
+    for (const auto& key : table_keys()) {
+        if (key.table == table.key) names.emplace_back(key.name);
+    }
+    if (names.empty()) return;  // a table kept for later versions
+    // A rule by a name that nobody knows would forbid nothing, and nobody would see it.
+    const bool permissions = table.key == "permissions";
+    const bool enterprise = source.scope == Scope::Enterprise;
+    const bool rule = permissions || may_forbid(member);
+    if (permissions)
+        broken_permissions_ = true;
+    else if (rule)
+        into_.close(to_string(source.place(member.mark)) + " may be a rule that nothing reads");
+    into_.forbid_all_of(source);
+    auto text = "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
+                core::did_you_mean(member.key, names, into_.hints);
+    const bool gateway = table.key == "gateway";
+    if (gateway) into_.close_gateway(source, member.mark, ": " + text);
+    into_.note(
+        rule || enterprise || gateway || source.is_flag() ? Severity::Error : Severity::Warning,
+        source.place(member.mark), std::move(text));
+}
+
+void TableMerge::take_auth(const Member& table, const Fragment& fragment) {
+    const auto& source = fragment.source;
+    for (const auto& member : table.value.members) {
+        const auto name = "auth." + core::printable(member.key, 80);
+        if (!member.value.is(Node::Kind::Map)) {
+            into_.note(Severity::Error, source.place(member.value.mark),
+                       name + ": expected a table, found " + name_of(member.value.kind));
+            continue;
+        }
+        if (!speaks_first(name, source, member.mark)) continue;
+        into_.config.auth[member.key] = to_object(member.value);
+        const auto approved = fragment.auth_programs.find(member.key);
+        into_.config.auth_programs[member.key] =
+            approved == fragment.auth_programs.end() ? std::nullopt : approved->second;
+        if (from_project(source.scope)) into_.config.approved.insert(name);
+        into_.origins[name] = source.place(member.mark);
+    }
+}
+
+void TableMerge::take_agents(const Member& table, const Source& source) {
+    for (const auto& member : table.value.members) {
+        const auto name = "agents." + core::printable(member.key, 80);
+        if (from_project(source.scope)) {
+            into_.note(Severity::Error, source.place(member.mark),
+                       name + ": not allowed in a " + name_of(source.scope) +
+                           " file; write it to your user config");
+            continue;
+        }
+        if (!valid_id(member.key)) {
+            into_.forbid_all_of(source);
+            into_.note(
+                Severity::Error, source.place(member.mark),
+                name + ": the name of an agent has letters, digits, \"_\" and \"-\", 64 at most");
+            continue;
+        }
+        if (!speaks_first(name, source, member.mark)) continue;
+        auto& told = into_.config.diagnostics;
+        const auto before = static_cast<std::ptrdiff_t>(told.size());
+        agents_[member.key] = read_agent(member, source, into_.hints, told);
+        const auto wrong = std::find_if(told.begin() + before, told.end(), [](const auto& each) {
+            return each.severity == Severity::Error;
+        });
+        if (wrong != told.end() && source.scope == Scope::Enterprise && !into_.denied_by)
+            into_.denied_by = static_cast<std::size_t>(wrong - told.begin());
+        into_.origins[name] = source.place(member.mark);
+    }
+}
+
+void TableMerge::take_permissions(const Permissions& said, const Member& table,
+                                  const Source& source) {
+    if (std::exchange(broken_permissions_, false)) {
+        into_.forbid_all_of(source);
+        into_.close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
+        into_.note(Severity::Error, source.place(table.mark),
+                   "permissions: no tool is allowed until this is mended");
+    }
+    if (const auto* denied = table.value.find("deny");
+        denied && said.deny.empty() && source.scope == Scope::Session)
+        empty_deny_ = source.place(denied->mark);
+    join_permissions(into_.config.permissions, said, table, source, into_.config.diagnostics);
+}
+
+void TableMerge::withhold_auth(const Fragment& fragment) {
+    for (const auto& proposal : fragment.withheld_auth) {
+        const auto in_force = into_.origins.find(proposal.id);
+        const bool overruled =
+            in_force != into_.origins.end() && in_force->second.scope > proposal.place.scope;
+        if (overruled) continue;
+        std::erase_if(into_.config.untrusted,
+                      [&](const Proposal& weaker) { return weaker.id == proposal.id; });
+        into_.config.untrusted.push_back(proposal);
+        into_.note(Severity::Warning, proposal.place,
+                   proposal.id + ": this table is not approved" +
+                       (in_force == into_.origins.end()
+                            ? ""
+                            : ", so that of " + to_string(in_force->second) + " stays in force") +
+                       how_to_approve(proposal));
+    }
+}
+
+}  // namespace patchbay::config
