@@ -118,12 +118,12 @@ void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_s
             outcome =
                 Error{away ? ErrorCode::Unavailable : code_of(status), text_of(error, status)};
         }
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
 void sink_closed(patchbay_auth_link* link) noexcept {
-    heard(link, [&] { return link->push({EventKind::Closed}); });
+    heard(link, [&] { return link->events().push({EventKind::Closed}); });
 }
 
 constexpr patchbay_auth_sink kSink = {sizeof(patchbay_auth_sink), 0, sink_acquired, sink_closed};

@@ -30,11 +30,11 @@ Link::Link(core::Loop& its_loop, Instance& its_instance, const char* kind, std::
 // ---- [any]
 
 patchbay_status Link::queue_fault(std::string what) {
-    return push(special_event(EventKind::Fault, std::move(what)));
+    return queue_.push(special_event(EventKind::Fault, std::move(what)));
 }
 
 patchbay_status Link::lose_event() {
-    return push(special_event(EventKind::Spent, "the host had no memory for an event"));
+    return queue_.push(special_event(EventKind::Spent, "the host had no memory for an event"));
 }
 
 // ---- [loop]
@@ -51,10 +51,10 @@ std::size_t Link::deliver_next() {
     auto event = queue_.next();
     const auto bytes = event.bytes();
     try {
-        if (ordinary(event))
+        if (const auto verdict = life_.on(event.kind); verdict == LinkLife::Verdict::Dispatch)
             dispatch(event);
         else
-            judge(event);
+            obey(verdict, event);
     } catch (const std::exception& error) {
         failed_at(event.kind, error.what());
     } catch (...) {
@@ -67,23 +67,30 @@ void Link::end_round() {
     if (queue_.end_round() && usable()) resume_made();
 }
 
-void Link::judge(LinkEvent& event) {
-    const bool closes = event.kind == EventKind::Closed;
-    // Nothing is believed after a fault, but `closed` still says when destroy may follow.
-    if (faulted_) {
-        if (closes) destroy();
-        return;
+void Link::obey(LinkLife::Verdict verdict, const LinkEvent& event) {
+    using Verdict = LinkLife::Verdict;
+    switch (verdict) {
+        case Verdict::Dispatch:
+        case Verdict::Ignore:
+            return;
+        case Verdict::Destroy:
+            return destroy();
+        case Verdict::Fault:
+            return fault(event.detail->text);
+        case Verdict::GiveUp:
+            return give_up(ErrorCode::Limit, event.detail->text);
+        case Verdict::AfterClosed:
+            return fault(std::string(name_of(event.kind)) + " after closed");
+        case Verdict::Closed:
+            return end_in_order(event);
     }
-    if (event.kind == EventKind::Fault) return fault(event.detail->text);
-    if (event.kind == EventKind::Spent) return give_up(ErrorCode::Limit, event.detail->text);
-    if (closed_) return fault(std::string(name_of(event.kind)) + " after closed");
-    if (!closes) return;  // nobody listens any more
-    closed_ = true;
+}
+
+void Link::end_in_order(const LinkEvent& event) {
     destroy();  // first: whoever is told may let go of us
-    if (abandoned_) return;
+    if (life_.abandoned()) return;
     if (const auto owed = unfinished(); !owed.empty()) return fault("closed while " + owed);
-    ended_ = true;
-    on_closed(event.detail ? &event.detail->problem : nullptr);
+    if (life_.end()) on_closed(event.detail ? &event.detail->problem : nullptr);
 }
 
 void Link::fault(const std::string& what) {
@@ -93,11 +100,8 @@ void Link::fault(const std::string& what) {
 }
 
 void Link::give_up(ErrorCode code, const std::string& why) {
-    faulted_ = true;
-    // It runs threads and calls of its own until it has stopped.
-    if (alive_ && !std::exchange(closing_, true)) close_made();
-    if (std::exchange(ended_, true) || abandoned_) return;
-    on_given_up({code, why});
+    if (life_.distrust()) close_made();
+    if (life_.end()) on_given_up({code, why});
 }
 
 void Link::failed_at(EventKind kind, const char* what) {
@@ -117,11 +121,12 @@ Result<patchbay_status> Link::take_over(const char* slot, const std::string& who
         wrong = " returned " + std::to_string(status);
     else if (status == PATCHBAY_OK && !made)
         wrong = std::string(" returned OK without ") + (*kind_ == 'a' ? "an " : "a ") + kind_;
-    alive_ = status == PATCHBAY_OK && wrong.empty();
-    if (alive_)
+    if (status == PATCHBAY_OK && wrong.empty()) {
+        life_.begin();
         ++instance.channels;
-    else
+    } else {
         abandon();
+    }
     if (wrong.empty()) return status;
     wrong = slot + wrong;
     instance.misbehaved(who + ": " + wrong);
@@ -130,19 +135,19 @@ Result<patchbay_status> Link::take_over(const char* slot, const std::string& who
 
 void Link::close() {
     loop.assert_here();
-    if (usable() && !std::exchange(closing_, true)) close_made();
+    if (life_.close()) close_made();
 }
 
 void Link::destroy() {
-    if (!std::exchange(alive_, false)) return;
+    if (!life_.destroy()) return;
     --instance.channels;
     destroy_made();
 }
 
 void Link::abandon() {
-    abandoned_ = true;
+    life_.abandon();
     queue_.shut();
-    if (!alive_) return;
+    if (!life_.alive()) return;
     core::log::warn("server \"" + server + "\": plugin \"" + instance.plugin() +
                     "\" has not closed its " + kind_ + "; it is left behind");
     // The plugin holds our address and may still tell events: it is never freed.

@@ -1,6 +1,6 @@
 // The host side of what a plugin has made for us, a channel or an authenticator. Its events are
 // queued on whatever thread they come, and delivered by the loop; all judgement of the contract
-// happens at delivery. What only one of the two knows is in who derives from it.
+// (LinkLife) happens at delivery. What only one of the two knows is in who derives from it.
 //
 // Owned by: its Channel or Authenticator, and while a delivery is scheduled by itself.
 // Threads: [loop], except where it says [any].
@@ -12,6 +12,7 @@
 #include "plugin/authenticator.hpp"
 #include "plugin/links/event_queue.hpp"
 #include "plugin/links/instance.hpp"
+#include "plugin/links/link_life.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 
@@ -31,7 +32,7 @@ public:
 
     // ---- [any]: told by the plugin
 
-    patchbay_status push(LinkEvent&& event) { return queue_.push(std::move(event)); }
+    EventQueue& events() { return queue_; }
     patchbay_status queue_fault(std::string what);
     // An event could not be taken in: without it the rest makes no sense.
     patchbay_status lose_event();
@@ -39,8 +40,8 @@ public:
     // ---- asked by whoever owns it
 
     // May the plugin be asked for something?
-    bool usable() const { return alive_ && !ended_; }
-    bool closing() const { return closing_; }
+    bool usable() const { return life_.usable(); }
+    bool closing() const { return life_.closing(); }
     void close();  // twice is harmless
     // Nobody listens any more. What has not closed is left to itself, for good.
     void abandon();
@@ -90,11 +91,9 @@ private:
     void deliver() final;
     std::size_t deliver_next();
     void end_round();
-    // An event is what it says, of a plugin that keeps its contract so far, and somebody listens.
-    bool ordinary(const LinkEvent& event) const {
-        return event.kind < EventKind::Closed && !faulted_ && !closed_ && !abandoned_;
-    }
-    void judge(LinkEvent& event);
+    void obey(LinkLife::Verdict verdict,
+              const LinkEvent& event);  // which is another one than Dispatch
+    void end_in_order(const LinkEvent& event);
 
     // Ends this link alone: nothing of it is heard any more, and the plugin is to close.
     void give_up(ErrorCode code, const std::string& why);
@@ -104,12 +103,7 @@ private:
 
     const char* const kind_;
     const std::string where_;
-    bool alive_ = false;      // from being made to destroy: the plugin may be called
-    bool closing_ = false;    // the plugin was asked to close
-    bool closed_ = false;     // and has
-    bool ended_ = false;      // the last event was told
-    bool faulted_ = false;    // the plugin is not believed any more
-    bool abandoned_ = false;  // nobody listens
+    LinkLife life_;
     EventQueue queue_;
 };
 

@@ -32,7 +32,7 @@ bool too_small(const patchbay_problem* problem) {
 }
 
 void sink_opened(patchbay_link* link) noexcept {
-    heard(link, [&] { return link->push({EventKind::Opened}); });
+    heard(link, [&] { return link->events().push({EventKind::Opened}); });
 }
 
 patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange,
@@ -44,7 +44,7 @@ patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange,
         event.body = body->release ? core::Buffer(reinterpret_cast<const char*>(body->data),
                                                   body->size, body->release, body->owner)
                                    : copy_of(*body);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
@@ -54,12 +54,12 @@ void sink_done(patchbay_link* link, std::uint64_t exchange, patchbay_status stat
         if (too_small(problem)) return link->queue_fault("done with a problem of an unknown size");
         LinkEvent event{EventKind::Done, exchange};
         if (status != PATCHBAY_OK) event.detail = detail_of(status, problem);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
 void sink_writable(patchbay_link* link) noexcept {
-    heard(link, [&] { return link->push({EventKind::Writable}); });
+    heard(link, [&] { return link->events().push({EventKind::Writable}); });
 }
 
 void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexcept {
@@ -68,7 +68,7 @@ void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexce
         LinkEvent event{EventKind::Challenge};
         const bool session = problem->error.code == PATCHBAY_E_SESSION;
         event.detail = detail_of(session ? PATCHBAY_E_SESSION : PATCHBAY_E_AUTH, problem);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
@@ -80,7 +80,7 @@ void sink_closed(patchbay_link* link, const patchbay_problem* problem) noexcept 
         if (problem)
             event.detail =
                 detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
@@ -90,7 +90,7 @@ void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) n
         event.detail = std::make_unique<EventDetail>();
         event.detail->stream = stream;
         event.detail->text = core::clipped(view(line), core::kMostStderrLineBytes);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
@@ -100,7 +100,7 @@ void sink_fact(patchbay_link* link, patchbay_str name, patchbay_str value) noexc
         event.detail = std::make_unique<EventDetail>();
         event.detail->name = core::printable(view(name), 64);
         event.detail->text = core::printable(view(value), kFactBytes);
-        return link->push(std::move(event));
+        return link->events().push(std::move(event));
     });
 }
 
