@@ -34,17 +34,17 @@ StdioTransport::StdioTransport(const patchbay_open_params& params)
 patchbay_status StdioTransport::send(const patchbay_message& message, sdk::Body body) {
     const Turn turn(core_);
     return closing_ || core_.over() ? PATCHBAY_E_CLOSED
-                                    : stream_.send(message.exchange, std::move(body));
+                                    : stream_.out.send(message.exchange, std::move(body));
 }
 
 void StdioTransport::cancel(std::uint64_t exchange) {
     const Turn turn(core_);
-    stream_.cancel(exchange);
+    stream_.out.cancel(exchange);
 }
 
 void StdioTransport::resume() {
     const Turn turn(core_);
-    stream_.resume();
+    stream_.in.resume();
 }
 
 void StdioTransport::close() {
@@ -59,7 +59,7 @@ void StdioTransport::on_close_posted(void* self) noexcept {
     channel.core_.enter("the close of a channel", [&channel] {
         channel.core_.arrived();
         channel.give_up(PATCHBAY_OK, {}, channel.grace_);
-        if (!channel.child_.running()) channel.stream_.end_reading();
+        if (!channel.child_.running()) channel.stream_.in.end();
     });
 }
 
@@ -68,14 +68,14 @@ void StdioTransport::give_up(patchbay_status code, const std::string& text,
                              std::chrono::milliseconds grace) {
     const bool for_good = code == PATCHBAY_E_LIMIT || code == PATCHBAY_E_INTERNAL;
     core_.finish(code, text, for_good ? 0 : PATCHBAY_ERR_RETRYABLE);
-    stream_.end_writing();
-    stream_.discard();
+    stream_.out.end();
+    stream_.in.discard();
     child_.stop(grace);
 }
 
 void StdioTransport::broken(const std::string& why) {
     give_up(PATCHBAY_E_INTERNAL, why, {});
-    if (!child_.running()) stream_.end_reading();
+    if (!child_.running()) stream_.in.end();
 }
 
 void StdioTransport::input_ended(std::string_view rest) {
@@ -101,12 +101,12 @@ void StdioTransport::output_broken(int error) {
 // Every writer is gone, so the rest of stdout can be read to its end; if the host has paused us,
 // when it resumes.
 void StdioTransport::child_exited() {
-    stream_.end_writing();
+    stream_.out.end();
     if (core_.over())
-        stream_.end_reading();
-    else if (stream_.reading())
-        stream_.drain();
-    if (!stream_.reading()) tell_exit();
+        stream_.in.end();
+    else if (stream_.in.open())
+        stream_.in.drain();
+    if (!stream_.in.open()) tell_exit();
 }
 
 void StdioTransport::tell_exit() {

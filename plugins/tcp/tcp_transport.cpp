@@ -53,17 +53,17 @@ void TcpTransport::dial_failed(patchbay_status code, const std::string& text, st
 patchbay_status TcpTransport::send(const patchbay_message& message, sdk::Body body) {
     const Turn turn(core_);
     const bool ready = open_ && !closing_ && !core_.over();
-    return ready ? stream_.send(message.exchange, std::move(body)) : PATCHBAY_E_CLOSED;
+    return ready ? stream_.out.send(message.exchange, std::move(body)) : PATCHBAY_E_CLOSED;
 }
 
 void TcpTransport::cancel(std::uint64_t exchange) {
     const Turn turn(core_);
-    stream_.cancel(exchange);
+    stream_.out.cancel(exchange);
 }
 
 void TcpTransport::resume() {
     const Turn turn(core_);
-    stream_.resume();
+    stream_.in.resume();
 }
 
 // ---- the end
@@ -86,8 +86,8 @@ void TcpTransport::on_close_posted(void* self) noexcept {
 void TcpTransport::give_up(patchbay_status code, const std::string& text, std::uint32_t flags) {
     core_.finish(code, text, flags);
     dial_.stop();
-    stream_.end_writing();
-    stream_.end_reading();
+    stream_.out.end();
+    stream_.in.end();
     child_.stop(open_ ? grace_ : std::chrono::milliseconds::zero());
 }
 
@@ -115,7 +115,7 @@ void TcpTransport::output_broken(int error) {
 }
 
 void TcpTransport::child_exited() {
-    stream_.drain();  // what it said last may be there and not read yet
+    stream_.in.drain();  // what it said last may be there and not read yet
     const auto text = child_.describe_exit() + cut_off_;
     if (exit_tells_more_ && (child_.left_by_itself() || !child_.limit_reached().empty()))
         core_.explain(text);

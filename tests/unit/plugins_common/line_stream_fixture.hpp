@@ -43,8 +43,8 @@ protected:
     ~LineStreamTest() override {
         {
             const Turn turn(*core_);
-            stream_->end_reading();
-            stream_->end_writing();
+            stream_->in.end();
+            stream_->out.end();
         }
         host_.run_posted();
         stream_.reset();
@@ -93,7 +93,7 @@ protected:
         const Turn turn(*core_);
         const patchbay_buf lent{reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                                 text.size(), nullptr, nullptr};
-        return stream_->send(exchange, sdk::Body(lent));
+        return stream_->out.send(exchange, sdk::Body(lent));
     }
     std::string heard() {
         std::string text(1u << 20, '\0');

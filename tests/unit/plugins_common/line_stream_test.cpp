@@ -116,7 +116,7 @@ TEST_F(LineStreamTest, SaysThatTheHostTakesNoTimerForTheNextRound) {
     host_.refuses = true;
     read();
     EXPECT_THAT(listener_.lines, ElementsAre(HasSubstr("the host takes no timer")));
-    EXPECT_FALSE(stream_->reading());
+    EXPECT_FALSE(stream_->in.open());
     EXPECT_EQ(host_.watch_of(reading_), nullptr);
 }
 
@@ -128,12 +128,12 @@ TEST_F(LineStreamTest, StopsReadingWhileTheHostPausesIt) {
     EXPECT_EQ(messages(), 1u);
     EXPECT_EQ(host_.watch_of(reading_)->events, 0u);
     host_.message_status = PATCHBAY_OK;
-    in_turn([](LineStream& stream) { stream.resume(); });
+    in_turn([](LineStream& stream) { stream.in.resume(); });
     EXPECT_EQ(messages(), 1u) << "told from inside resume";
     EXPECT_EQ(host_.watch_of(reading_)->events, 1u);
     ASSERT_TRUE(host_.fire_timer());
     EXPECT_EQ(messages(), 2u);
-    in_turn([](LineStream& stream) { stream.resume(); });
+    in_turn([](LineStream& stream) { stream.in.resume(); });
     EXPECT_EQ(host_.timers(), 0u) << "it was not paused";
 }
 
@@ -153,7 +153,7 @@ TEST_F(LineStreamTest, TakesAMessageOfTheLimitAndNoneBeyond) {
     ASSERT_THAT(listener_.lines, SizeIs(1));
     EXPECT_THAT(listener_.lines[0],
                 testing::AllOf(HasSubstr("broken -10 sent"), HasSubstr("limit message_bytes")));
-    EXPECT_FALSE(stream_->reading());
+    EXPECT_FALSE(stream_->in.open());
 }
 
 TEST_F(LineStreamTest, TellsTheEndAfterWhatCameBeforeItAndTheRest) {
@@ -163,7 +163,7 @@ TEST_F(LineStreamTest, TellsTheEndAfterWhatCameBeforeItAndTheRest) {
     read_all();
     EXPECT_THAT(host_.told, ElementsAre("message {}"));
     EXPECT_THAT(listener_.lines, ElementsAre("ended half a li"));
-    EXPECT_FALSE(stream_->reading());
+    EXPECT_FALSE(stream_->in.open());
 }
 
 TEST_F(LineStreamTest, AnEventThatWasOnItsWayReadsNothingOfWhatIsPausedOrEnded) {
@@ -182,8 +182,8 @@ TEST_F(LineStreamTest, AnEventThatWasOnItsWayReadsNothingOfWhatIsPausedOrEnded) 
     EXPECT_EQ(unread(), 8);
     EXPECT_EQ(messages(), 1u);
     in_turn([](LineStream& stream) {
-        stream.resume();
-        stream.end_reading();
+        stream.in.resume();
+        stream.in.end();
     });
     watch.ready(watch.ctx, ChannelCore::kReadable);
     EXPECT_EQ(messages(), 1u);
@@ -199,7 +199,7 @@ TEST_F(LineStreamTest, TellsTheEndOnlyWhenThePauseIsOver) {
     read();
     EXPECT_THAT(listener_.lines, IsEmpty());
     host_.message_status = PATCHBAY_OK;
-    in_turn([](LineStream& stream) { stream.resume(); });
+    in_turn([](LineStream& stream) { stream.in.resume(); });
     ASSERT_TRUE(host_.fire_timer());
     read_all();
     EXPECT_EQ(messages(), 2u);
@@ -211,7 +211,7 @@ TEST_F(LineStreamTest, DiscardsMessagesButShowsStrayLines) {
     host_.message_status = PATCHBAY_PAUSE;
     say("{}\n{\"b\":1}\nstray\n");
     read();
-    in_turn([](LineStream& stream) { stream.discard(); });
+    in_turn([](LineStream& stream) { stream.in.discard(); });
     ASSERT_TRUE(host_.fire_timer());
     EXPECT_THAT(host_.told, ElementsAre("message {}", "output 2 stray"));
 }
@@ -219,7 +219,7 @@ TEST_F(LineStreamTest, DiscardsMessagesButShowsStrayLines) {
 TEST_F(LineStreamTest, DrainsWhatIsThereAndDoesNotWaitForMore) {
     start();
     say("{}\nrest");
-    in_turn([](LineStream& stream) { stream.drain(); });
+    in_turn([](LineStream& stream) { stream.in.drain(); });
     EXPECT_THAT(host_.told, ElementsAre("message {}"));
     EXPECT_THAT(listener_.lines, ElementsAre("ended rest"));
     EXPECT_EQ(host_.watch_of(reading_), nullptr);
@@ -232,7 +232,7 @@ TEST_F(LineStreamTest, DrainsAsManyLinesAsThereAre) {
     for (int i = 0; i < 600; ++i) lines += "{\"a\":\"" + std::string(90, 'x') + "\"}\n";
     say(lines);
     hang_up();
-    in_turn([](LineStream& stream) { stream.drain(); });
+    in_turn([](LineStream& stream) { stream.in.drain(); });
     for (int i = 0; i < 50 && host_.fire_timer(); ++i) {
     }
     EXPECT_EQ(messages(), 600u);
@@ -244,12 +244,12 @@ TEST_F(LineStreamTest, DrainsFourMebibytesAndGivesAPeerUpThatGoesOnWriting) {
     std::string said;
     for (int i = 0; i < 66 * 1024; ++i) said += std::string(63, ' ') + "\n";
     const int file = start_with(said);
-    in_turn([](LineStream& stream) { stream.drain(); });
+    in_turn([](LineStream& stream) { stream.in.drain(); });
     for (int i = 0; i < 2000 && host_.fire_timer(); ++i) {
     }
     EXPECT_EQ(::lseek(file, 0, SEEK_CUR), (4 << 20) + (64 << 10));
     EXPECT_THAT(listener_.lines, ElementsAre("ended "));
-    EXPECT_FALSE(stream_->reading());
+    EXPECT_FALSE(stream_->in.open());
 }
 
 TEST_F(LineStreamTest, CountsOnlyWhatItDrains) {

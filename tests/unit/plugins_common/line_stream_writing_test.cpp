@@ -29,20 +29,20 @@ TEST_F(LineStreamTest, CancelsWhatHasNotLeft) {
     send(1, "{\"a\":1}");
     send(2, "{}");
     in_turn([](LineStream& stream) {
-        stream.cancel(1);
-        stream.cancel(9);
+        stream.out.cancel(1);
+        stream.out.cancel(9);
     });
     EXPECT_THAT(host_.told, ElementsAre("done 1 -4 cancelled before it was sent /2"));
     host_.run_posted();
     EXPECT_EQ(heard(), "{}\n");
-    in_turn([](LineStream& stream) { stream.cancel(2); });
+    in_turn([](LineStream& stream) { stream.out.cancel(2); });
     EXPECT_THAT(host_.told, SizeIs(2)) << "it has been sent";
 }
 
 TEST_F(LineStreamTest, EndsAPauseWhenWhatFilledTheQueueIsCancelled) {
     start();
     EXPECT_EQ(send(1, std::string((1u << 20) + 1, 'x')), PATCHBAY_PAUSE);
-    in_turn([](LineStream& stream) { stream.cancel(1); });
+    in_turn([](LineStream& stream) { stream.out.cancel(1); });
     EXPECT_THAT(host_.told, ElementsAre(HasSubstr("done 1 -4"), "writable"));
 }
 
@@ -73,7 +73,7 @@ TEST_F(LineStreamTest, SaysWhatOfTheUnsentHadBegun) {
     send(1, std::string(2u << 20, 'x'));
     send(2, "{}");
     host_.run_posted();
-    in_turn([](LineStream& stream) { stream.end_writing(); });
+    in_turn([](LineStream& stream) { stream.out.end(); });
     EXPECT_THAT(host_.told,
                 ElementsAre("done 1 -7 the connection closed while the message was being sent",
                             "done 2 -7 the connection closed before the message was sent /2"));
@@ -84,8 +84,8 @@ TEST_F(LineStreamTest, WritesWhatTheKernelTakesAtTheEnd) {
     start();
     send(1, "{}");
     in_turn([](LineStream& stream) {
-        stream.end_writing();
-        stream.end_writing();
+        stream.out.end();
+        stream.out.end();
     });
     EXPECT_THAT(host_.told, ElementsAre("done 1"));
     EXPECT_EQ(heard(), "{}\n");
@@ -132,14 +132,14 @@ TEST_F(LineStreamTest, KeepsASocketOpenForReadingWhenWritingHasEnded) {
     peer_out_ = ends[1];
     start(ends[0], ends[0]);
     send(1, "{}");
-    in_turn([](LineStream& stream) { stream.end_writing(); });
+    in_turn([](LineStream& stream) { stream.out.end(); });
     EXPECT_EQ(heard(), "{}\n");
     char byte;
     EXPECT_EQ(::read(peer_in_, &byte, 1), 0);
     say("{\"b\":1}\n");
     read();
     EXPECT_THAT(host_.told, ElementsAre("done 1", "message {\"b\":1}"));
-    in_turn([](LineStream& stream) { stream.end_reading(); });
+    in_turn([](LineStream& stream) { stream.in.end(); });
 }
 
 // MSG_NOSIGNAL: the host may not ignore SIGPIPE for sockets.
