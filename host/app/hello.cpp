@@ -24,6 +24,7 @@ std::string blank_behind(const std::string& word) {
 
 constexpr const char* kMember = "patchbay";
 
+// What the other side says of itself may come to be printed, so it has been made fit for that before anybody sees it.
 std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 1000);
 }
@@ -92,6 +93,7 @@ Result<Shown> shown_in(const json::object& said) {
     if (!value) return Shown{};
     const auto* told = value->if_object();
     if (!told) return Error{ErrorCode::Invalid, "\"shown\" is to be an object"};
+    // A member of a later version might narrow what is shown: unread, it would show more than was picked.
     for (const auto& member : *told) {
         const std::string_view key = member.key();
         if (key != "only" && key != "agent" && key != "servers" && key != "tools")
@@ -113,6 +115,7 @@ Result<Shown> shown_in(const json::object& said) {
 std::string to_line(const Hello& hello) {
     json::object said{
         {"protocol", kHostProtocol}, {"version", hello.version}, {"as", word_of(hello.as)}};
+    // Only a client is shown a part. Of the others a host that knows no "shown" hears nothing of it.
     if (hello.as == Guest::Client) said["shown"] = to_json(hello.shown);
     if (!hello.configuration.empty()) said["configuration"] = hello.configuration;
     return json::serialize(json::object{{kMember, std::move(said)}});
@@ -126,6 +129,7 @@ std::string to_line(const Welcome& welcome) {
                       {"guest", welcome.guest},
                       {"fits", welcome.fits},
                       {"configuration", welcome.configuration}};
+    // Words of files and of servers: a secret that stands in one is known to the host, and not to who prints this.
     if (!welcome.kept.empty()) said["kept"] = core::log::masked(welcome.kept);
     if (!welcome.next_start.empty()) said["next_start"] = welcome.next_start;
     if (!welcome.looks_because.empty()) said["looks_because"] = welcome.looks_because;
@@ -163,6 +167,7 @@ Result<Welcome> parse_welcome(std::string_view line) {
     if (const auto* error = core::object_in(&*said, "error"))
         return Error{error_code_from(text_of(*error, "kind")).value_or(ErrorCode::Internal),
                      text_of(*error, "message")};
+    // A host of another version may leave out what it does not know: all but the protocol has a meaning when missing.
     Welcome welcome;
     welcome.version = text_of(*said, "version");
     if (const auto* pid = said->if_contains("pid"); pid && pid->is_int64())

@@ -33,6 +33,7 @@ std::string text_in(const json::object& object, const char* key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }
 
+// Missing and unreadable alike: an older host does not say it, and 0 is what a status begins with.
 template <class Number>
 Number number_in(const json::object& object, const char* key) {
     return static_cast<Number>(core::integer_in(&object, key).value_or(0));
@@ -118,6 +119,7 @@ std::chrono::milliseconds milliseconds_in(const json::object& object, const char
     return std::chrono::milliseconds(number_in<std::int64_t>(object, key));
 }
 
+// Of an exit: what is beyond cannot be, and would be shown as something it is not.
 std::optional<int> small_number_in(const json::object& object, const char* key) {
     const auto number = core::integer_in(&object, key);
     if (!number || *number < 0 || *number > 255) return {};
@@ -237,6 +239,7 @@ json::object status_text(const Status& status) {
 Result<Status> parse_status(const json::value& text) {
     const auto* told = text.if_object();
     const auto state = told ? state_in(*told) : std::optional<State>();
+    // All else has a meaning when it is missing. A state that is not known here would be shown as one that it is not.
     if (!state) return kNoStatus;
     Status status;
     status.id = text_in(*told, "id");
@@ -302,6 +305,7 @@ Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& 
     const auto level = config::level_from(text_in(*told, "level"));
     protocol::Tool tool{text_in(*told, "name"), text_in(*told, "known"), text_in(*told, "others"),
                         text_in(*told, "schema_fault")};
+    // They are spliced into what is printed, so what is no JSON would spoil the whole line.
     for (const auto* members : {&tool.known, &tool.others})
         if (!core::parse_json_object("{" + *members + "}", {})) return kNoTool;
     if (!level || tool.name.empty()) return kNoTool;
@@ -386,6 +390,8 @@ constexpr std::pair<Which, const char*> kWhich[] = {{Which::Connect, "connect"},
 
 }  // namespace
 
+// As a command asks for the things of servers. A word of a newer one, which is not known here, is answered as the first,
+// which leaves out no server.
 const char* word_of(Which which) {
     for (const auto& [each, word] : kWhich)
         if (each == which) return word;

@@ -19,6 +19,7 @@ constexpr std::size_t kMostNameShown = 80;
 
 using Members = std::map<std::string, std::string_view, std::less<>>;
 
+// Of one tool, those that we read and those that we pass on unread: a change of either is one to a model.
 Members members_of(const protocol::Tool& tool) {
     Members members;
     for (const auto* text : {&tool.known, &tool.others})
@@ -48,6 +49,7 @@ public:
 
 private:
     bool same(std::string_view a, std::string_view b) {
+        // Most that are the same are the same bytes; another order of members, or other blanks, is no other meaning.
         if (a == b) return true;
         // A server may change all it lists at once, and as often as it likes: beyond that it differs.
         const auto bytes = a.size() + b.size();
@@ -73,6 +75,7 @@ Listing comparable(List list, const Items& items) {
                 protocol::append_member(one.others, key, value);
             return true;
         });
+        // What has no name cannot be found again in the other list.
         if (!one.name.empty()) tools.push_back(std::move(one));
     }
     std::stable_sort(tools.begin(), tools.end(),
@@ -83,6 +86,7 @@ Listing comparable(List list, const Items& items) {
     return listing;
 }
 
+// What a server adds or renames without end takes no more memory here than this; the rest is counted.
 void add(std::vector<std::string>& names, std::size_t& more, const std::string& name) {
     if (names.size() < kMostDriftNames)
         names.push_back(name);
@@ -150,7 +154,7 @@ std::optional<Drift> drift_of(List list, const Items& before, const Items& now) 
 
 std::optional<Drift> drift_of(const Listing& before, const Listing& now) {
     Drift drift;
-    Comparison comparison;
+    Comparison comparison;  // one for all of them: its bound is of the whole list
     // Both are in order of their names, so one pass finds what only one of them has.
     auto old = before.tools.begin();
     auto fresh = now.tools.begin();

@@ -13,6 +13,8 @@ using Retry = Supervisor::Retry;
 
 namespace {
 
+// Not called here: a handler may ask for the connection again, or destroy it, while its owner is in the middle of a
+// transition.
 void defer_all(core::Loop& loop, std::vector<std::function<void()>>& handlers) {
     for (auto& handler : std::exchange(handlers, {})) loop.defer(std::move(handler));
 }
@@ -49,6 +51,7 @@ void Course::closed() {
 }
 
 void Course::pass(const Event& event) {
+    // Several phases look alike from outside: who watches is told of what they can see, once.
     const auto before = supervisor_.shown();
     const bool was_closing = supervisor_.is_closing();
     event(supervisor_);
@@ -66,7 +69,7 @@ void Course::pass(const Event& event) {
 }
 
 void Course::ready() {
-    shown_.last_connected = context_.loop.time().date();
+    shown_.last_connected = context_.loop.time().date();  // first: who is told of it reads it
     pass(&Supervisor::ready);
 }
 
@@ -83,12 +86,15 @@ std::string Course::next_step() const {
 }
 
 Error Course::fail(const Error& told, const Event& event) {
+    // In its words there may be a secret or a control character of the server's: what is kept is shown to people.
     note(core::printable(core::log::masked(told.message), 2000));
     core::log::debug(shown_.last_error);
     const auto was = supervisor_.phase();
     pass(event);
+    // By where it has come to: only what stays down needs to be started by somebody.
     const auto next = next_step();
     shown_.last_error += next;
+    // An end of what was ready is no failed start: the next caller may try at once.
     if (was == Phase::Attempting || was == Phase::MovingOn)
         starts_->fail({told,
                        supervisor_.shown() == State::Error ? Retry::Useless : Retry::Worthwhile,

@@ -47,6 +47,7 @@ json::object texts(const Digests& all) {
     return out;
 }
 
+// Rules are kept in clear: a plan names the tools that it widens, and no rule holds a secret.
 json::object to_json(const ServerImprint& server) {
     json::object out{{"enabled", server.enabled},
                      {"connection", texts(server.connection)},
@@ -93,6 +94,7 @@ public:
     const std::string& wrong() const { return wrong_; }
 
 private:
+    // The first is enough: a file that somebody has changed is written anew, not mended.
     void complain(std::string_view key) {
         if (wrong_.empty()) wrong_ = at_ + std::string(key);
     }
@@ -173,6 +175,7 @@ Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
     made.salt = salt;
     for (const auto& server : config.servers) {
         const Digester digest(salt, server.id);
+        // Where a broken enterprise file denies all, nothing runs, whatever stands there.
         made.servers[server.id] = {server.enabled && !config.deny_all,
                                    digest(parts_of_connection(spec_of(server, config))),
                                    digest(parts_of_conduct(server)),
@@ -187,6 +190,7 @@ Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
     const Digester digest(salt, "");
     for (const auto& table : shown.get_object()) {
         const std::string name(table.key());
+        // These have parts of their own above; what [auth.*] says is among what reaches each server that uses it.
         if (!table.value().is_object() || name == "servers" || name == "auth" ||
             name == "permissions")
             continue;
