@@ -12,6 +12,7 @@
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
+#include "core/time_source.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -173,7 +174,7 @@ private:
         if (options_.dry_run) return {};
         for (const auto& each : taken) {
             const auto kept =
-                host_.named_secrets().write(each.name, each.value, core::Calendar::now());
+                host_.named_secrets().write(each.name, each.value, core::machine_time().date());
             if (!kept) return kept.error();
             if (!kept->warning.empty() && !global_.quiet) say("warning: " + kept->warning);
         }

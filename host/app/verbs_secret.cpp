@@ -5,6 +5,7 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
+#include "core/time_source.hpp"
 
 #include <boost/json.hpp>
 
@@ -44,7 +45,7 @@ int set(const GlobalOptions& global, const std::string& name) {
     const Host host(host_options(global));
     const auto& secrets = host.named_secrets();
     const bool anew = bool(secrets.check(name));
-    const auto kept = secrets.write(name, *value, core::Calendar::now());
+    const auto kept = secrets.write(name, *value, core::machine_time().date());
     if (!kept) return report(kept.error(), global);
     if (!kept->warning.empty() && !global.quiet) say("warning: " + kept->warning);
     if (global.json) {
@@ -53,8 +54,8 @@ int set(const GlobalOptions& global, const std::string& name) {
                                                 {"store", place_of(kept->in_keyring)}}));
         return kOk;
     }
-    say((anew ? "replaced: " : "added: ") + name + "; a configuration file names it ${secret:" +
-        name + "}" +
+    say((anew ? "replaced: " : "added: ") + name +
+        "; a configuration file names it ${secret:" + name + "}" +
         (anew ? ", and servers that are up have the old one until they start again" : ""));
     return kOk;
 }
@@ -66,12 +67,12 @@ int list(const GlobalOptions& global) {
     if (global.json) {
         json::array lines;
         for (const auto& each : *all)
-            lines.push_back(
-                json::object{{"name", each.name},
-                             {"store", place_of(each.in_keyring)},
-                             {"written_at", std::chrono::duration_cast<std::chrono::seconds>(
-                                                each.written.time_since_epoch())
-                                                .count()}});
+            lines.push_back(json::object{
+                {"name", each.name},
+                {"store", place_of(each.in_keyring)},
+                {"written_at",
+                 std::chrono::duration_cast<std::chrono::seconds>(each.written.time_since_epoch())
+                     .count()}});
         print_line(json::serialize(lines));
         return kOk;
     }
@@ -103,19 +104,23 @@ int remove(const GlobalOptions& global, const std::string& name) {
 
 void add_secret_verbs(CLI::App& app, Choice& choice) {
     const auto name = std::make_shared<std::string>();
-    auto& secret = add_verb(app, "secret", "Secrets that files name as ${secret:NAME}: set, list, rm",
-                            "  patchbay secret set github\n  pass show github | patchbay secret set "
-                            "github\n  patchbay secret list");
+    auto& secret =
+        add_verb(app, "secret", "Secrets that files name as ${secret:NAME}: set, list, rm",
+                 "  patchbay secret set github\n  pass show github | patchbay secret set "
+                 "github\n  patchbay secret list");
     secret.require_subcommand(1);
     auto& set_verb = add_verb(
         secret, "set", "Keep a secret by a name",
-        "  patchbay secret set github\n  pass show github | patchbay secret set github\nIt is typed "
-        "unseen, or all of stdin but its last line break; never a word of the command, which others "
+        "  patchbay secret set github\n  pass show github | patchbay secret set github\nIt is "
+        "typed "
+        "unseen, or all of stdin but its last line break; never a word of the command, which "
+        "others "
         "can read.\nIt is kept where sign-ins are: [secrets] store says file or secret-service.");
     set_verb.add_option("NAME", *name, "Letters, digits, \".\", \"-\" and \"_\"")->required();
     choice.on(set_verb, [name](const auto& global) { return set(global, *name); });
-    auto& list_verb = add_verb(secret, "list", "List the secrets that are kept, without what they are",
-                               "  patchbay secret list --json");
+    auto& list_verb =
+        add_verb(secret, "list", "List the secrets that are kept, without what they are",
+                 "  patchbay secret list --json");
     choice.on(list_verb, list);
     auto& rm = add_verb(secret, "rm", "Forget a secret", "  patchbay secret rm github");
     rm.add_option("NAME", *name, "As it was set")->required();

@@ -85,9 +85,9 @@ Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const st
                                                Calendar::time_point now) const {
     if (auto fine = check_name(name); !fine) return fine.error();
     if (value.empty() || value.size() > kValueBytes)
-        return Error{ErrorCode::Invalid, "the secret \"" + name + "\" has " +
-                                             std::to_string(value.size()) +
-                                             " bytes: expected 1 to " + std::to_string(kValueBytes)};
+        return Error{ErrorCode::Invalid,
+                     "the secret \"" + name + "\" has " + std::to_string(value.size()) +
+                         " bytes: expected 1 to " + std::to_string(kValueBytes)};
     if (!core::valid_utf8(value) || value.find('\0') != value.npos)
         return Error{ErrorCode::Invalid,
                      "the secret \"" + name + "\" is no text (UTF-8 without NUL)"};
@@ -98,9 +98,8 @@ Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const st
     if (keyring_) {
         // First the keyring: whoever is killed between the two leaves the old record, which says where it is.
         const std::lock_guard turn(keyring_turn_);
-        const auto taken =
-            keyring_->write(keyring_name(name), json::serialize(json::object{{kValue, value}}),
-                            "secret " + name);
+        const auto taken = keyring_->write(
+            keyring_name(name), json::serialize(json::object{{kValue, value}}), "secret " + name);
         kept.in_keyring = bool(taken);
         if (!taken)
             kept.warning = "the Secret Service does not keep it: " + taken.error().message +
@@ -138,10 +137,10 @@ Result<std::vector<NamedSecrets::Listed>> NamedSecrets::list() const {
         const auto* record = each.value().if_object();
         if (!record) continue;
         // Of a year that calendars write, whatever the file says.
-        const auto written =
-            std::clamp<std::int64_t>(core::integer_in(record, kWritten).value_or(0), 0, kLastSecond);
-        all.push_back({each.key(), in_keyring(*record),
-                       Calendar::time_point(std::chrono::seconds(written))});
+        const auto written = std::clamp<std::int64_t>(
+            core::integer_in(record, kWritten).value_or(0), 0, kLastSecond);
+        all.push_back(
+            {each.key(), in_keyring(*record), Calendar::time_point(std::chrono::seconds(written))});
     }
     std::sort(all.begin(), all.end(),
               [](const Listed& one, const Listed& other) { return one.name < other.name; });

@@ -23,8 +23,8 @@ std::vector<PageVisits::Page> PageVisits::in(std::string_view raw_error) {
         const auto text = protocol::take_item(rest);
         const auto* object = each.if_object();
         if (core::text_in(object, "mode") != "url" || !core::text_in(object, "url")) return {};
-        pages.push_back({std::string(core::text_in(object, "elicitationId").value_or("")),
-                         std::string(text)});
+        pages.push_back(
+            {std::string(core::text_in(object, "elicitationId").value_or("")), std::string(text)});
     }
     return pages;
 }

@@ -3,6 +3,7 @@
 #include "support/result_schema.hpp"
 
 #include <boost/json.hpp>
+
 #include <filesystem>
 #include <string>
 

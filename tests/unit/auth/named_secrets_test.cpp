@@ -1,6 +1,7 @@
 // Secrets that a person keeps by name: in the file, behind a secret-tool of our own making, and in files that
 // somebody else has written.
 #include "auth/named_secrets.hpp"
+
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -86,9 +87,10 @@ TEST_F(NamedSecretsTest, WhatIsNoNameOrNoValueIsRefused) {
 }
 
 TEST_F(NamedSecretsTest, TheSecretServiceHasTheValueAndTheFileTheName) {
-    use_tool("#!/bin/sh\necho \"$@\" >> \"$KEYRING_FILE.argv\"\ncase \"$1\" in\nstore) cat > "
-             "\"$KEYRING_FILE\" ;;\nlookup) cat \"$KEYRING_FILE\" 2>/dev/null ;;\nclear) rm -f "
-             "\"$KEYRING_FILE\" ;;\nesac\n");
+    use_tool(
+        "#!/bin/sh\necho \"$@\" >> \"$KEYRING_FILE.argv\"\ncase \"$1\" in\nstore) cat > "
+        "\"$KEYRING_FILE\" ;;\nlookup) cat \"$KEYRING_FILE\" 2>/dev/null ;;\nclear) rm -f "
+        "\"$KEYRING_FILE\" ;;\nesac\n");
     const NamedSecrets kept(state, std::make_unique<Keyring>());
     const auto written = kept.write("gh", "s3cret", kNow);
     ASSERT_TRUE(written);
@@ -118,7 +120,8 @@ TEST_F(NamedSecretsTest, AFileThatMakesNoSenseLosesNothing) {
         std::ofstream(state + "/mcp-secrets.json") << contents;
     };
     ASSERT_TRUE(secrets.write("a", "x", kNow));
-    write(R"({"version": 1, "secrets": {"a": 5, "b": {}, "c": {"value": "v", "written_at": -9e18}}})");
+    write(
+        R"({"version": 1, "secrets": {"a": 5, "b": {}, "c": {"value": "v", "written_at": -9e18}}})");
     EXPECT_THAT(read(secrets, "a"), HasSubstr("no secret \"a\""));
     EXPECT_THAT(read(secrets, "b"), HasSubstr("holds no value"));
     EXPECT_EQ(read(secrets, "c"), "v");
