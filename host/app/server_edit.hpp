@@ -1,5 +1,5 @@
-// One server in the file of one scope: what a verb is to change, what is wrong with that, and what comes of it once it is
-// written. What all verbs share that write to such a file.
+// One server in the file of one scope, as a verb changes it: what it was told, whether that file has such an entry, and
+// what is said once it is written. What all verbs share that write to such a file; entry_check.hpp judges the text.
 //
 // Threads: [loop]. Errors: Invalid and NotFound, before anything is written.
 #pragma once

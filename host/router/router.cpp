@@ -9,7 +9,7 @@
 #include "router/flights.hpp"
 #include "router/lists.hpp"
 #include "router/methods.hpp"
-#include "router/server_requests.hpp"
+#include "router/request_router.hpp"
 #include "router/server_rules.hpp"
 #include "router/tool_finder.hpp"
 
@@ -194,7 +194,7 @@ struct Router::Impl final : connection::CallersWatcher {
     Flights flights;
     const std::shared_ptr<bool> alive = std::make_shared<bool>(true);
     const Approvals approvals;
-    const ServerRequests requests;
+    const RequestRouter requests;
 };
 
 Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,

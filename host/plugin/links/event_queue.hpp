@@ -50,9 +50,9 @@ struct LinkEvent {
 };
 
 // Who takes the events, once a round.
-class Delivery : public std::enable_shared_from_this<Delivery> {
+class Recipient : public std::enable_shared_from_this<Recipient> {
 public:
-    virtual ~Delivery() = default;
+    virtual ~Recipient() = default;
     virtual void deliver() = 0;
 };
 
@@ -63,7 +63,7 @@ public:
         std::size_t round;          // events in one turn of it; then the other servers have theirs
     };
     // `kind` begins the names of the limits: "channel". `owner` owns this.
-    EventQueue(core::Loop& loop, Delivery& owner, const char* kind, Limits limits)
+    EventQueue(core::Loop& loop, Recipient& owner, const char* kind, Limits limits)
         : limits_(limits), loop_(loop), owner_(owner), kind_(kind) {}
 
     // The one door from plugin threads; what to answer to a message. A body that is not taken is
@@ -97,7 +97,7 @@ private:
 
     const Limits limits_;
     core::Loop& loop_;
-    Delivery& owner_;
+    Recipient& owner_;
     const char* const kind_;
 
     std::vector<LinkEvent> batch_;  // from `next_` on: to be delivered
@@ -111,7 +111,7 @@ private:
     std::vector<LinkEvent> queue_;
     std::size_t queued_bytes_ = 0, waiting_ = 0;  // bytes and events, those in `batch_` too
     bool scheduled_ = false, answered_pause_ = false, overflowed_ = false, shut_ = false;
-    std::shared_ptr<Delivery> kept_;  // while a delivery is scheduled
+    std::shared_ptr<Recipient> kept_;  // while a delivery is scheduled
 };
 
 // An event that says no more than this.

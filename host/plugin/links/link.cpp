@@ -152,7 +152,7 @@ void Link::abandon() {
                     "\" has not closed its " + kind_ + "; it is left behind");
     // The plugin holds our address and may still tell events: it is never freed.
     static std::mutex of_all_loops;
-    static auto& left_behind = *new std::vector<std::shared_ptr<Delivery>>;
+    static auto& left_behind = *new std::vector<std::shared_ptr<Recipient>>;
     const std::scoped_lock lock(of_all_loops);
     left_behind.push_back(shared_from_this());
 }

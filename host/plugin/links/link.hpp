@@ -23,7 +23,7 @@
 
 namespace patchbay::plugin {
 
-class Link : public Delivery {
+class Link : public Recipient {
 public:
     // `kind`: "channel". `where` begins what is told of it; `signer` may be null.
     Link(core::Loop& loop, Instance& instance, const char* kind, std::string server,

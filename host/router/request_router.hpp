@@ -14,11 +14,11 @@
 
 namespace patchbay::router {
 
-class ServerRequests {
+class RequestRouter {
 public:
-    ServerRequests(connection::Callers& callers, connection::ConnectionPool& pool,
-                   const ServerRules& rules, const Definitions& definitions, Flights& flights,
-                   const Approvals& approvals, std::shared_ptr<const bool> alive)
+    RequestRouter(connection::Callers& callers, connection::ConnectionPool& pool,
+                  const ServerRules& rules, const Definitions& definitions, Flights& flights,
+                  const Approvals& approvals, std::shared_ptr<const bool> alive)
         : callers_(callers),
           pool_(pool),
           rules_(rules),

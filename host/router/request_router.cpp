@@ -1,4 +1,4 @@
-#include "router/server_requests.hpp"
+#include "router/request_router.hpp"
 
 #include "router/call_params.hpp"
 #include "router/methods.hpp"
@@ -24,13 +24,13 @@ bool is_wish(std::string_view method) {
 
 }  // namespace
 
-void ServerRequests::send(CallId id, Caller& caller, ServerRequest& request) const {
+void RequestRouter::send(CallId id, Caller& caller, ServerRequest& request) const {
     judge(id, caller, request, [this, id](Caller& asker, ServerRequest& asked, bool approved) {
         bring_up_and_send(id, asker, asked, approved);
     });
 }
 
-void ServerRequests::permit(CallId id, Caller& caller, ServerRequest& request) const {
+void RequestRouter::permit(CallId id, Caller& caller, ServerRequest& request) const {
     judge(id, caller, request, [this, id](const Caller&, const ServerRequest&, bool) {
         pool_.loop().defer([end = flights_.end_with_reply(id)] { end(connection::Reply{}); });
     });
@@ -38,7 +38,7 @@ void ServerRequests::permit(CallId id, Caller& caller, ServerRequest& request) c
 
 // `then` is told whether the caller has approved of it.
 template <class Then>
-void ServerRequests::judge(CallId id, Caller& caller, ServerRequest& request, Then then) const {
+void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, Then then) const {
     auto [decision, denied] = rules_.judge(caller.principal().trust, request);
     if (decision == policy::Decision::Allow) return then(caller, request, false);
     if (decision == policy::Decision::Deny) return flights_.end_soon(id, std::move(denied));
@@ -58,8 +58,8 @@ void ServerRequests::judge(CallId id, Caller& caller, ServerRequest& request, Th
 }
 
 // At once, or when the server is there.
-void ServerRequests::bring_up_and_send(CallId id, Caller& caller, ServerRequest& request,
-                                       bool approved) const {
+void RequestRouter::bring_up_and_send(CallId id, Caller& caller, ServerRequest& request,
+                                      bool approved) const {
     const auto leased = pool_.lease(request.server, caller);
     if (!leased) return flights_.end_soon(id, leased.error());
     auto& target = leased->get();
@@ -77,8 +77,8 @@ void ServerRequests::bring_up_and_send(CallId id, Caller& caller, ServerRequest&
 }
 
 // By the rules that hold by now; what a caller approved of goes to no server that has come in its place meanwhile.
-void ServerRequests::on_connected(CallId id, ServerRequest& waiting, bool approved,
-                                  const std::string& definition) const {
+void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approved,
+                                 const std::string& definition) const {
     auto* const asker = callers_.find(flights_.caller_of(id));
     if (!asker) return;
     const auto leased = pool_.lease(waiting.server, *asker);
@@ -96,8 +96,8 @@ void ServerRequests::on_connected(CallId id, ServerRequest& waiting, bool approv
 }
 
 // The server is ready: what this request means in its era, and whether it can be asked.
-void ServerRequests::send_to(Connection& target, CallId id, Caller& caller,
-                             ServerRequest& request) const {
+void RequestRouter::send_to(Connection& target, CallId id, Caller& caller,
+                            ServerRequest& request) const {
     const auto* session = target.session();
     const auto asks =
         caller.principal().kind == core::Principal::Kind::Client ? Asker::Client : Asker::Ourselves;
@@ -114,8 +114,8 @@ void ServerRequests::send_to(Connection& target, CallId id, Caller& caller,
                    std::move(request.client_headers), std::move(request.log_level)});
 }
 
-void ServerRequests::wish(Connection& target, CallId id, Caller& caller,
-                          const ServerRequest& request) const {
+void RequestRouter::wish(Connection& target, CallId id, Caller& caller,
+                         const ServerRequest& request) const {
     const auto params = read_params(request, pool_.limits().json_depth);
     if (!params) return flights_.end_soon(id, params.error());
     if (request.method == "logging/setLevel") {
