@@ -43,7 +43,7 @@ void Attempt::expanded(Expanded expanded) {
     if (!credentials_.wanted_ahead()) return load(std::move(expanded.settings));
     way_->step = Step::AskingAhead;
     const std::string url(core::text_in(&expanded.settings, "url").value_or(""));
-    credentials_.ask_ahead(
+    credentials_.auth().ask_ahead(
         url, way_->lifetime.guard([this, settings = std::move(expanded.settings)](
                                       const Result<void>& outcome) {
             // Nobody has signed in: the server may let us in all the same.

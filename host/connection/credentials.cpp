@@ -82,14 +82,6 @@ std::vector<plugin::Header> Credentials::all() const {
     return all;
 }
 
-void Credentials::ask_ahead(const std::string& url, AuthLoop::Handler handler) {
-    auth_.ask_ahead(url, std::move(handler));
-}
-
-void Credentials::ask(const plugin::Problem& challenge, AuthLoop::Handler handler) {
-    auth_.ask(challenge, std::move(handler));
-}
-
 // A grant that is refused twice would be refused for ever, and each try may ask a person.
 bool Credentials::try_channel_again() {
     if (!configured() || channel_rounds_ >= kMostRounds) return false;

@@ -37,8 +37,8 @@ public:
     std::vector<plugin::Header> all() const;
     const std::shared_ptr<plugin::Signer>& signer() const { return signer_; }
 
-    void ask_ahead(const std::string& url, AuthLoop::Handler handler);
-    void ask(const plugin::Problem& challenge, AuthLoop::Handler handler);
+    // Who is asked for them.
+    AuthLoop& auth() { return auth_; }
 
     // Counts one more refusal. False: there were enough.
     bool try_channel_again();

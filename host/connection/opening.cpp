@@ -174,7 +174,7 @@ bool Opening::reopen_authorized(const plugin::Problem& problem) {
     parts_.course.pass(&Supervisor::renew);
     if (!attempt_) attempt_anew();
     attempt_->wait_for_person();
-    credentials.ask(problem, attempt_->guard([this, problem](const Result<void>& outcome) {
+    credentials.auth().ask(problem, attempt_->guard([this, problem](const Result<void>& outcome) {
         if (outcome) return attempt_->go();
         parts_.owner.on_failed(parts_.dialogue.credentials.error(problem, outcome.error()),
                                Retry::Useless);

@@ -156,9 +156,10 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     entry.idle_deadline = core::Clock::time_point::max();
     if (entry.own()) entry.deadline = core::Clock::time_point::max();
     parts_.owner.on_asking();
-    credentials.ask(problem, lifetime_.guard([this, id, problem](const Result<void>& outcome) {
-        asked(id, problem, outcome);
-    }));
+    credentials.auth().ask(problem,
+                           lifetime_.guard([this, id, problem](const Result<void>& outcome) {
+                               asked(id, problem, outcome);
+                           }));
 }
 
 void Refusals::asked(RequestId id, const plugin::Problem& problem, const Result<void>& outcome) {
@@ -195,12 +196,12 @@ void Refusals::challenged(const plugin::Problem& problem) {
     if (!credentials.try_stream_again())
         return core::log::debug(parts_.name.before("its background stream is left alone: " +
                                                    credentials.error(problem).message));
-    credentials.ask(problem,
-                    lifetime_.guard([this, problem, leave_alone](const Result<void>& outcome) {
-                        authorized(outcome);
-                        if (!outcome && is_in_use())
-                            leave_alone(parts_.credentials.error(problem, outcome.error()));
-                    }));
+    credentials.auth().ask(
+        problem, lifetime_.guard([this, problem, leave_alone](const Result<void>& outcome) {
+            authorized(outcome);
+            if (!outcome && is_in_use())
+                leave_alone(parts_.credentials.error(problem, outcome.error()));
+        }));
 }
 
 // Forbidden is one thing that may not be done; anything else shuts the whole server.
