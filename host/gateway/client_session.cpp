@@ -177,12 +177,14 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     arrival_.begin();
 }
 
-// Who comes back has been through its handshake, and may be told of anything.
+// Who comes back has been through its handshake, and may be told of anything. What it listed was most likely what
+// is known of the servers now, from an earlier host where they are not there yet.
 void ClientSession::go_on_as(const std::string& revision, const json::object& capabilities,
                              SessionWishes wishes) {
     handshake_.restore(revision, capabilities);
     prefer(Era::Legacy);
     events_.on_initialized();
+    events_.on_tools_listed();
     arrival_.begin();
     wishes_.restore(std::move(wishes));
 }

@@ -69,6 +69,19 @@ TEST_F(HttpGatewayTest, ALogLevelAndSubscriptionsComeBackWithTheirSession) {
     EXPECT_TRUE(wait([&] { return stream->has("test:a"); })) << stream->body;
 }
 
+// It listed the tools that its gateway before it had, and will not do so again by itself.
+TEST_F(HttpGatewayTest, OfAToolThatChangesASessionIsToldThatHasComeBack) {
+    greet();
+    body_of(post(1, "tools/list"));
+    gateway_.reset();
+    const auto stream = come("GET", of_session());
+    let_it_turn();
+    EXPECT_FALSE(stream->has("tools/list_changed")) << "it knows these";
+    catalogue->publish("git", std::make_shared<catalogue::Listing>());
+    loop.pass(ClientEvents::kPause + 50ms);
+    EXPECT_TRUE(wait([&] { return stream->has("tools/list_changed"); })) << stream->body;
+}
+
 TEST_F(HttpGatewayTest, ASessionThatWasPutAwayAfterIdlingComesBackWithWhatItWished) {
     have_a_resource();
     greet();
