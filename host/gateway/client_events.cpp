@@ -98,13 +98,17 @@ void ClientEvents::tell(const std::string& from, const std::string& method,
                             requests_.find(request)->route);
 }
 
+// A client may be a gateway itself, and take what comes by a request for a matter of whoever asked that.
 Route ClientEvents::route_to(const std::string& server) const {
     const auto ids = pool_.ids();
+    Route oldest = 0;
     for (const auto number : requests_.numbers()) {
         const auto* request = requests_.find(number);
-        if (!request->modern() && request->may_be_at(server, ids)) return request->route;
+        if (request->modern() || !request->may_be_at(server, ids)) continue;
+        if (oldest != 0 && request->route != oldest && out_.listens()) return 0;
+        if (oldest == 0) oldest = request->route;
     }
-    return 0;
+    return oldest;
 }
 
 // A client of the modern era hears of what a server logs only while it has asked for that level. Where

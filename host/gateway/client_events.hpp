@@ -32,8 +32,9 @@ public:
 
     // A legacy client has ended its handshake, and may be told of anything.
     void on_initialized() { initialized_ = true; }
-    // Of the oldest request of a legacy client that this server may be busy with: what it says
-    // meanwhile is about that; 0: there is none.
+    // Of the one request of a legacy client that this server may be busy with: what it says meanwhile is about
+    // that. 0: there is none, or which of several cannot be known; the oldest, where the client hears of
+    // nothing but by its requests.
     Route route_to(const std::string& server) const;
     // It has been given the tools as they are now.
     void on_tools_listed() { listed_ = shown(); }

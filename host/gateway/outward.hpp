@@ -32,6 +32,8 @@ public:
     virtual bool send_question(const std::string& from, std::string message, Route to) = 0;
     // A notification that may be dropped while the client does not read. `from`: whose it is.
     virtual void send_event(const std::string& from, std::string message, Route to) = 0;
+    // Whether what goes to the client itself, and is about no request, reaches it now.
+    virtual bool listens() const { return true; }
     // No answer will come to what came by that route: its client wants none.
     virtual void leave_unanswered(Route to) = 0;
 

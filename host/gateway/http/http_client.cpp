@@ -151,6 +151,11 @@ void HttpClient::send_event(const std::string&, std::string message, Route to) {
     put_event(to, std::move(message), true);
 }
 
+bool HttpClient::listens() const {
+    const auto own = streams_.find(0);
+    return own != streams_.end() && own->second.exchange;
+}
+
 void HttpClient::leave_unanswered(Route to) {
     const auto found = streams_.find(to);
     if (found == streams_.end() || found->second.taking || session_.waits_by(to)) return;

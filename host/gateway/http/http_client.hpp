@@ -97,6 +97,7 @@ private:
     void say(std::string message, Route to) override;
     bool send_question(const std::string& from, std::string message, Route to) override;
     void send_event(const std::string& from, std::string message, Route to) override;
+    bool listens() const override;
     void leave_unanswered(Route to) override;
 
     void use_id(std::string id);

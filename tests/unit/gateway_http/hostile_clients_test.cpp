@@ -289,5 +289,31 @@ TEST_F(HostileClients, DeepAndBrokenJsonIsRefusedAndTheSessionGoesOn) {
     EXPECT_EQ(post(2, "ping")->status, 200u);
 }
 
+// A client that is a gateway asks whoever made the request by whose stream a question comes.
+TEST_F(HttpGatewayTest, AQuestionThatMayBeAboutEitherOfTwoCallsComesByNeither) {
+    greet({{"elicitation", json::object()}});
+    be_slow();
+    const auto first = post(1, "tools/call", kCall), second = post(2, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    const auto own = come("GET", of_session());
+    servers.at("git").say(kQuestion);
+    ASSERT_TRUE(wait([&] { return own->has("elicitation/create"); }));
+    EXPECT_FALSE(first->has("elicitation/create"));
+    EXPECT_FALSE(second->has("elicitation/create"));
+    finish(1);
+    body_of(second);
+    servers.at("git").say(kQuestion);
+    EXPECT_TRUE(wait([&] { return first->has("elicitation/create"); })) << "now it is known";
+}
+
+TEST_F(HttpGatewayTest, WhoHearsOfNothingButByItsCallsIsAskedByTheOldestOfThem) {
+    greet({{"elicitation", json::object()}});
+    be_slow();
+    const auto first = post(1, "tools/call", kCall), second = post(2, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    servers.at("git").say(kQuestion);
+    EXPECT_TRUE(wait([&] { return first->has("elicitation/create"); }));
+}
+
 }  // namespace
 }  // namespace patchbay::gateway
