@@ -25,6 +25,8 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t kNameBytes = 64;
+// Whose words most clients share that Patchbay does not know.
+constexpr const char* kLikeMost = "cursor";
 
 struct ConnectOptions : WantedEntry {
     std::string client, file;
@@ -134,16 +136,17 @@ void warn_of_the_clear(const ConnectOptions& options) {
 int print_entry(const KnownClient& client, const ConnectOptions& options, const std::string& file,
                 const json::object& entry, const GlobalOptions& global) {
     const auto text = entry_text(client, options.name, entry);
+    const bool of_one = !options.client.empty();
     if (!global.json) {
         print_line(text);
-        say("for " + std::string(client.title) + ": " + file);
+        say(of_one ? "for " + std::string(client.title) + ": " + file
+                   : "as most clients read it; `patchbay connect CLIENT --print` has the words of "
+                     "one, and `patchbay connect` lists them");
         return kOk;
     }
-    print_json(json::serialize(json::object{{"client", client.id},
-                                            {"file", file},
-                                            {"entry", options.name},
-                                            {"value", entry},
-                                            {"text", text}}));
+    json::object told{{"entry", options.name}, {"value", entry}, {"text", text}};
+    if (of_one) told["client"] = client.id, told["file"] = file;
+    print_json(json::serialize(told));
     return kOk;
 }
 
@@ -303,10 +306,10 @@ int list(const ConnectOptions& options, const config::Environment& environment,
 
 Result<void> check_together(const ConnectOptions& options) {
     if (options.client.empty()) {
-        const bool alone = options.url.empty() && options.serve.empty() && !options.undo &&
-                           !options.print && !options.dry_run && options.file.empty() &&
-                           !options.replace;
-        if (!alone)
+        const bool of_a_file =
+            options.undo || options.dry_run || !options.file.empty() || options.replace;
+        const bool says_what = !options.url.empty() || !options.serve.empty();
+        if (of_a_file || (options.print ? options.project : says_what))
             return invalid("connect needs to be told which client; `patchbay connect` lists them");
     }
     if (options.undo && (!options.url.empty() || !options.serve.empty()))
@@ -317,9 +320,9 @@ Result<void> check_together(const ConnectOptions& options) {
 int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     if (auto fine = check_together(options); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
-    if (options.client.empty()) return list(options, environment, global);
+    if (options.client.empty() && !options.print) return list(options, environment, global);
     Error error;
-    const auto* client = client_named(options.client, error);
+    const auto* client = client_named(options.client.empty() ? kLikeMost : options.client, error);
     if (!client) return report(error, global);
     if (auto fine = check_name(options.name); !fine) return report(fine.error(), global);
     const auto file = file_for(*client, options, environment);
@@ -360,6 +363,7 @@ void add_connect_verb(CLI::App& app, Choice& choice) {
         "  patchbay connect cursor --project         in .cursor/mcp.json of this project\n"
         "  patchbay connect codex --dry-run          what would change\n"
         "  patchbay connect zed --print              the entry alone, to be pasted\n"
+        "  patchbay connect --print                  the same as most clients read it\n"
         "  patchbay connect vscode --http http://127.0.0.1:8808/mcp\n"
         "  patchbay connect gemini --name docs -- --only docs\n"
         "  patchbay connect claude --undo            what was there before");
@@ -387,7 +391,14 @@ void add_connect_verb(CLI::App& app, Choice& choice) {
     auto* undo = connect.add_flag("--undo", wanted->undo, "Take the entry out again");
     print->excludes(dry)->excludes(undo);
     connect.add_option("OPTIONS", wanted->serve, "Behind --: options of `patchbay serve`");
-    choice.on(connect, [wanted](const auto& global) { return connect_verb(global, *wanted); });
+    choice.on(connect, [wanted](const auto& global) {
+        // Where no client is named, the first word behind -- takes its place.
+        if (wanted->client.starts_with('-')) {
+            wanted->serve.insert(wanted->serve.begin(), wanted->client);
+            wanted->client.clear();
+        }
+        return connect_verb(global, *wanted);
+    });
 }
 
 }  // namespace patchbay::app

@@ -254,6 +254,13 @@ TEST_F(Connect, DryRunAndPrintWriteNothing) {
     EXPECT_EQ(connect({"codex", "--print", "--http", "http://[::1]:1/mcp"}).out,
               "[mcp_servers.patchbay]\nurl = \"http://[::1]:1/mcp\"\n");
     EXPECT_EQ(connect({"cursor", "--undo", "--dry-run"}).exit_code, 6);
+    const auto of_any = connect({"--print", "--", "--only", "x"});
+    EXPECT_EQ(json::parse(of_any.out).at_pointer("/mcpServers/patchbay"),
+              (json::value{{"command", program}, {"args", {"serve", "--stdio", "--only", "x"}}}));
+    EXPECT_THAT(of_any.err, HasSubstr("as most clients read it"));
+    EXPECT_EQ(json::parse(connect({"--print", "--http", "http://[::1]:1/mcp"}).out)
+                  .at_pointer("/mcpServers/patchbay/url"),
+              json::value("http://[::1]:1/mcp"));
     EXPECT_EQ(all(), before);
 }
 
@@ -345,6 +352,7 @@ TEST_F(Connect, AnswersInJsonAsItIsDescribed) {
     }
     const auto printed = json::parse(connect({"goose", "--print", "--json"}).out);
     EXPECT_TRUE(is_a("client_entry", printed));
+    EXPECT_TRUE(is_a("client_entry", json::parse(connect({"--print", "--json"}).out)));
     EXPECT_EQ(printed.at_pointer("/value/cmd"), json::value(program));
     EXPECT_EQ(json::parse(connect({"nobody", "--json"}).out).at_pointer("/error/kind"), "invalid");
 }
