@@ -188,13 +188,7 @@ void Inbound::request(const protocol::Envelope& envelope, plugin::ExchangeId str
 void Inbound::notification(const protocol::Envelope& envelope, plugin::ExchangeId exchange) {
     const auto& method = envelope.method;
     if (method == "notifications/progress") return progress(envelope.params);
-    if (method == "notifications/cancelled") {
-        const auto object =
-            core::parse_json_object(envelope.params, {.depth = context_.terms.limits.json_depth});
-        const auto* id = object ? object->if_contains("requestId") : nullptr;
-        if (id) parts_.questions.withdraw(json::serialize(*id));
-        return;
-    }
+    if (method == "notifications/cancelled") return cancelled(envelope.params);
     if (method == "notifications/tools/list_changed") parts_.tools.changed();
     if (context_.catalogue)
         for (const auto list : catalogue::kLists)
@@ -202,6 +196,23 @@ void Inbound::notification(const protocol::Envelope& envelope, plugin::ExchangeI
                 std::string("notifications/") + catalogue::capability_of(list) + "/list_changed")
                 context_.catalogue->outdate(parts_.name.id(), list);
     parts_.notifications.pass_on(method, envelope.params, exchange);
+}
+
+// A question of its own; or of a modern server that it says nothing more on a stream of changes, which over
+// stdio need not be answered before (2026-07-28 basic/patterns/cancellation).
+void Inbound::cancelled(std::string_view params) {
+    const auto object =
+        core::parse_json_object(params, {.depth = context_.terms.limits.json_depth});
+    const auto* id = object ? object->if_contains("requestId") : nullptr;
+    if (!id) return;
+    const auto number = core::integer_in(&*object, "requestId").value_or(0);
+    const auto request = parts_.link.modern() && number > 0
+                             ? pending_.id_of_wire(static_cast<RequestId>(number))
+                             : RequestId(0);
+    if (request == 0) return parts_.questions.withdraw(json::serialize(*id));
+    if (pending_.find(request)->request.method == "subscriptions/listen")
+        parts_.requests.fail_unanswered(
+            request, {ErrorCode::Unavailable, "has ended the stream of its changes"});
 }
 
 void Inbound::progress(std::string_view params) {

@@ -64,6 +64,7 @@ private:
     void finish(RequestId id, const protocol::Envelope& envelope, core::Buffer&& body);
     void request(const protocol::Envelope& envelope, plugin::ExchangeId stream);
     void notification(const protocol::Envelope& envelope, plugin::ExchangeId exchange);
+    void cancelled(std::string_view params);
     void progress(std::string_view params);
 
     const Context& context_;

@@ -51,8 +51,8 @@ TEST_F(Agents, CodexCallsAToolOnceItHasTheEntry) {
         const auto begin = "{\"id\":" + id + ",";
         EXPECT_TRUE(codex.wait_for_out(begin)) << codex.out() << codex.err();
         const auto at = codex.out().find(begin);
-        EXPECT_TRUE(codex.wait_until(
-            [&] { return codex.out().find('\n', at) != std::string::npos; }));
+        EXPECT_TRUE(
+            codex.wait_until([&] { return codex.out().find('\n', at) != std::string::npos; }));
         json::error_code failed;
         const auto line = codex.out().substr(at, codex.out().find('\n', at) - at);
         const auto read = json::parse(line, failed);
@@ -67,14 +67,13 @@ TEST_F(Agents, CodexCallsAToolOnceItHasTheEntry) {
     const auto* id = all.find_pointer("/result/thread/id", failed);
     ASSERT_NE(id, nullptr) << all;
     const auto called = answer_to(
-        "3", json::serialize(json::object{
-                 {"id", 3},
-                 {"method", "mcpServer/tool/call"},
-                 {"params",
-                  {{"threadId", *id},
-                   {"server", "patchbay"},
-                   {"tool", "mcp__x__echo"},
-                   {"arguments", {{"message", "from an agent"}}}}}}));
+        "3", json::serialize(json::object{{"id", 3},
+                                          {"method", "mcpServer/tool/call"},
+                                          {"params",
+                                           {{"threadId", *id},
+                                            {"server", "patchbay"},
+                                            {"tool", "mcp__x__echo"},
+                                            {"arguments", {{"message", "from an agent"}}}}}}));
     EXPECT_THAT(json::serialize(called), HasSubstr(R"([{"type":"text","text":"from an agent"}])"));
     codex.signal(SIGKILL);
     codex.finish();

@@ -240,5 +240,31 @@ TEST_F(Streams, AListenThatEndsAtOnceIsOpenedLessAndLessOften) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
+// Over stdio a server may say no more than that (2026-07-28 basic/patterns/cancellation).
+TEST_F(ConnectionTest, AListenThatItsServerCancelsIsOpenedAgain) {
+    long_lived = true;
+    server.be_modern({tool_named("a")});
+    server.results["server/discover"] = [](const auto&) -> json::value {
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"tools", {{"listChanged", true}}}}}};
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    const auto listens = [&] { return server.requests("subscriptions/listen"); };
+    ASSERT_TRUE(wait([&] { return listens().size() == 1; }));
+    const auto cancel = [&](const json::value& id) {
+        server.say(json::serialize(json::object{{"jsonrpc", "2.0"},
+                                                {"method", "notifications/cancelled"},
+                                                {"params", {{"requestId", id}}}}));
+    };
+    const auto first = listens()[0].at("id");
+    cancel(json::value_to<std::int64_t>(first) + 100);
+    cancel(first);
+    ASSERT_TRUE(wait([&] { return listens().size() == 2; }));
+    cancel(first);
+    cancel(listens()[1].at("id"));
+    EXPECT_TRUE(wait([&] { return listens().size() == 3; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
 }  // namespace
 }  // namespace patchbay::connection
