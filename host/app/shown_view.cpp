@@ -30,6 +30,7 @@ Result<gateway::View> view_of(const service::Servers& servers, const Shown& show
         view = view.within(*agent);
     }
     view.only = shown.only;
+    if (shown.agent.empty()) gateway::hide_own_of_others(view, servers.config());
     return view;
 }
 

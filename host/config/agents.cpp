@@ -6,10 +6,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace patchbay::config {
 
 namespace {
+
+constexpr std::string_view kAgentPick = "agents.";
 
 // Nearly the name of a list of ours, or a rule.
 bool may_hide(const Member& member) {
@@ -29,7 +35,9 @@ std::map<std::string, Place> places_in(const Node* list, const Source& source) {
 
 Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
                  std::vector<Diagnostic>& told) {
-    Agent agent{table.key, source.place(table.mark), true, {}, {}, {}, {}};
+    Agent agent;
+    agent.name = table.key;
+    agent.place = source.place(table.mark);
     const auto note = [&](Severity severity, Mark mark, const std::string& text) {
         told.push_back({severity, source.place(mark), "agents." + agent.name + text, {}});
     };
@@ -63,22 +71,127 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
     }
     agent.server_places = places_in(table.value.find("servers"), source);
     agent.tool_places = places_in(table.value.find("tools"), source);
+    if (const auto* modes = table.value.find("modes"))
+        for (const auto& member : modes->members)
+            agent.mode_places[member.key] = source.place(member.mark);
     return agent;
 }
 
 void tell_strange_servers(const Agent& agent, const std::vector<std::string>& defined,
                           core::Effort& hints, std::vector<Diagnostic>& told) {
-    if (!agent.servers) return;
-    for (const auto& id : *agent.servers) {
-        if (std::find(defined.begin(), defined.end(), id) != defined.end()) continue;
-        const auto place = agent.server_places.find(id);
+    const auto tell = [&](const char* key, const auto& places, const std::string& id) {
+        if (std::find(defined.begin(), defined.end(), id) != defined.end()) return;
+        const auto place = places.find(id);
         told.push_back({Severity::Warning,
-                        place == agent.server_places.end() ? agent.place : place->second,
-                        "agents." + agent.name + ".servers: no server \"" +
-                            core::printable(id, 80) + "\" is configured" +
-                            core::did_you_mean(id, defined, hints),
+                        place == places.end() ? agent.place : place->second,
+                        "agents." + agent.name + key + ": no server \"" + core::printable(id, 80) +
+                            "\" is configured" + core::did_you_mean(id, defined, hints),
                         {}});
+    };
+    if (agent.servers)
+        for (const auto& id : *agent.servers) tell(".servers", agent.server_places, id);
+    for (const auto& [id, mode] : agent.modes) tell(".modes", agent.mode_places, id);
+}
+
+namespace {
+
+// Each in the order of its name, once.
+class Picks {
+public:
+    Picks(std::map<std::string, Agent>& agents, const std::map<std::string, Config::Named>& names,
+          core::Effort& hints, std::vector<Diagnostic>& told)
+        : agents_(agents), names_(names), hints_(hints), told_(told) {}
+
+    void settle(Agent& agent) {
+        if (!agent.servers || !done_.insert(agent.name).second) return;
+        on_the_way_.push_back(agent.name);
+        std::optional<std::vector<std::string>> ids(std::in_place);
+        for (const auto& pick : *agent.servers) {
+            if (!pick.starts_with(kAgentPick)) {
+                const auto named = names_.find(pick);
+                add(named == names_.end() ? pick : named->second.id, ids);
+            } else if (const auto wrong = take_of(agent, pick.substr(kAgentPick.size()), ids);
+                       !wrong.empty()) {
+                refuse(agent, pick, wrong);
+            }
+        }
+        agent.servers = std::move(ids);
+        on_the_way_.pop_back();
     }
+
+private:
+    static void add(const std::string& id, std::optional<std::vector<std::string>>& ids) {
+        if (ids && std::find(ids->begin(), ids->end(), id) == ids->end()) ids->push_back(id);
+    }
+
+    // Empty, or why not.
+    std::string take_of(Agent& agent, const std::string& name,
+                        std::optional<std::vector<std::string>>& ids) {
+        const auto other = agents_.find(name);
+        if (other == agents_.end()) {
+            std::vector<std::string> known;
+            for (const auto& [each, unused] : agents_)
+                if (each != agent.name) known.push_back(each);
+            return "no agent \"" + core::printable(name, 80) + "\" is configured" +
+                   core::did_you_mean(name, known, hints_);
+        }
+        if (std::find(on_the_way_.begin(), on_the_way_.end(), name) != on_the_way_.end())
+            return "it leads round: " + core::printable(core::join(on_the_way_, ", "), 300) + ", " +
+                   name;
+        settle(other->second);
+        if (!other->second.fault.empty()) return "that one cannot be used: " + other->second.fault;
+        if (!other->second.servers) {
+            ids.reset();
+            return {};
+        }
+        for (const auto& id : *other->second.servers) {
+            add(id, ids);
+            if (const auto place = agent.server_places.find(std::string(kAgentPick) + name);
+                place != agent.server_places.end())
+                agent.server_places.try_emplace(id, place->second);
+        }
+        return {};
+    }
+
+    void refuse(Agent& agent, const std::string& pick, const std::string& why) {
+        const auto found = agent.server_places.find(pick);
+        const auto place = found == agent.server_places.end() ? agent.place : found->second;
+        const auto text = ".servers: \"" + core::printable(pick, 80) + "\": " + why;
+        told_.push_back({Severity::Error, place, "agents." + agent.name + text, {}});
+        if (agent.fault.empty()) agent.fault = to_string(place) + text;
+    }
+
+    std::map<std::string, Agent>& agents_;
+    const std::map<std::string, Config::Named>& names_;
+    core::Effort& hints_;
+    std::vector<Diagnostic>& told_;
+    std::set<std::string> done_;
+    std::vector<std::string> on_the_way_;
+};
+
+}  // namespace
+
+void settle_picks(std::map<std::string, Agent>& agents,
+                  const std::map<std::string, Config::Named>& names, core::Effort& hints,
+                  std::vector<Diagnostic>& told) {
+    Picks picks(agents, names, hints, told);
+    for (auto& [name, agent] : agents) picks.settle(agent);
+}
+
+Result<const Agent*> agent_named(const Config& config, const std::string& name) {
+    const auto called = "agent \"" + core::printable(name, 80) + "\"";
+    std::vector<std::string> names;
+    for (const auto& agent : config.agents) {
+        if (agent.enabled && agent.fault.empty()) names.push_back(agent.name);
+        if (agent.name != name) continue;
+        if (agent.fault.empty()) return &agent;
+        return Error{ErrorCode::Invalid,
+                     called + " cannot be used until it is mended: " + agent.fault};
+    }
+    const auto known = names.empty() ? "; [agents.NAME] in your user config makes one"
+                                     : "; known: " + core::join(names, ", ");
+    return Error{ErrorCode::NotFound,
+                 "no " + called + " is configured" + core::did_you_mean(name, names) + known};
 }
 
 }  // namespace patchbay::config

@@ -99,6 +99,7 @@ private:
         server.place = source->place(entry->mark);
         server.written = entry->written;
         server.words = entry->words;
+        server.agent = entry->agent;
         server.program = entry->program;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         if (entry->body.find("enabled")) turned_off_by_ = voice;

@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -75,6 +76,7 @@ inline constexpr const char* kToolTimeoutVariable = "MCP_TOOL_TIMEOUT";
 struct Server {
     std::string id;
     Place place;
+    std::string agent = {};     // whose own it is; empty: everybody's
     Words words = Words::Ours;  // of its definition
     bool enabled = true;
     std::string transport;  // "stdio", "tcp", ...; never empty after merge
@@ -249,17 +251,49 @@ struct GatewaySettings {  // [gateway]: the host as a server of others
     std::string fault = {};
 };
 
+// Who an agent is, for whoever lists several of them.
+struct AgentMeta {
+    std::string name, description, url, icon;
+};
+
 // [agents.NAME]: what a client that comes as this agent is shown. It narrows, and allows nothing.
 struct Agent {
     std::string name;
     Place place;
     bool enabled = true;
-    std::optional<std::vector<std::string>> servers;  // ids; absent: all
-    std::optional<std::vector<std::string>> tools;    // patterns as in Permissions; absent: all
+    // Ids, those of its own among them; absent: all but what is another agent's own. Until merge() is through
+    // "agents.NAME" stands for what that one has.
+    std::optional<std::vector<std::string>> servers;
+    std::optional<std::vector<std::string>> tools;  // patterns as in Permissions; absent: all
+    std::map<std::string, std::string> modes = {};  // by id: instead of the server's own
     std::string description;
+    AgentMeta meta = {};
     std::string fault;  // not empty: why it cannot be used; what it would hide is not known
-    // Where each of `servers` and of `tools` was written; of several places the first.
-    std::map<std::string, Place> server_places = {}, tool_places = {};
+    // Where each of `servers`, of `tools` and of `modes` was written; of several places the first.
+    std::map<std::string, Place> server_places = {}, tool_places = {}, mode_places = {};
+};
+
+// A URL that begins with `from` begins with `to` where an executor runs; see executors.hpp.
+struct UrlRewrite {
+    std::string from, to;
+    Place place;
+};
+
+// The transports that an executor may be told of, each by the key `allow_NAME`.
+inline constexpr std::array kExecutorTransports = {"stdio",           "http", "sse",
+                                                   "streamable_http", "ws",   "tcp"};
+
+// [executors.TYPE]: what a place where agents run can reach, and what servers find there.
+struct Executor {
+    std::string name;
+    Place place;
+    std::map<std::string, bool> allow = {};  // by name of kExecutorTransports, where it was said
+    std::vector<UrlRewrite> http_url_rewrite = {};
+    std::map<std::string, std::string> env_injection = {};  // of programs, by name
+    std::vector<std::string> env_server_wins = {};  // names, or beginnings of names ending in "*"
+    std::string fault = {};                         // not empty: why it cannot be used
+    // Where "allow_stdio", "env_injection.NAME" were written.
+    std::map<std::string, Place> places = {};
 };
 
 struct Config {
@@ -274,6 +308,7 @@ struct Config {
     HostSettings host;
     GatewaySettings gateway;
     std::vector<Agent> agents;          // sorted by name, faulty ones included
+    std::vector<Executor> executors;    // the same
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     LogSettings log;
     bool deny_all = false;  // broken enterprise file; `stop` says why

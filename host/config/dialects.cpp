@@ -2,6 +2,7 @@
 // judges the shape of what stands beside them.
 #include "config/dialects.hpp"
 
+#include "config/approval.hpp"
 #include "config/keys.hpp"
 #include "config/rules.hpp"
 #include "config/server_lists.hpp"
@@ -302,12 +303,37 @@ private:
                       member.key + ": more than 4096 values in one list or table, the limit");
             return close_if_it_bars(member);
         }
+        if (member.key == "agents")
+            for (auto& agent : member.value.members) own_servers(agent);
         for (auto& other : out_.tables) {
             if (other.key != member.key) continue;
             misshapen(member.mark, "policy and permissions are one table; keep one of them");
             return close_if_it_bars(other);
         }
         out_.tables.push_back(std::move(member));
+    }
+
+    // `servers` of an agent as a table: a server of its own, or `ID = true`. The first are taken out, and what is
+    // left is a list of ids; where something is neither of both it stays as it is, and read_agent() says so.
+    void own_servers(Member& agent) {
+        auto* servers = agent.value.find("servers");
+        const auto scope = out_.source.scope;
+        if (!servers || !servers->is(Node::Kind::Map) || scope == Scope::Plugin ||
+            from_project(scope))
+            return;
+        const auto is_pick = [](const Node& value) {
+            return value.is(Node::Kind::Flag) && value.flag;
+        };
+        for (const auto& each : servers->members)
+            if (!is_pick(each.value) && !defines_connection(each.value)) return;
+        auto picks = Node::of_list(servers->mark);
+        for (auto& each : servers->members) {
+            picks.items.push_back(Node::of_text(each.key, each.mark));
+            if (is_pick(each.value)) continue;
+            entry(std::move(each.key), each.mark, std::move(each.value), kOurs);
+            out_.servers.back().agent = agent.key;
+        }
+        *servers = std::move(picks);
     }
 
     // Rules that cannot be read must not end up as no rules: merge refuses what is no table, and with

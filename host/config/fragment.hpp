@@ -50,6 +50,7 @@ struct ServerEntry {
     // By settle_ids(): it may mean this server too, and it allows nothing here.
     bool only_forbids = false;
     Words words = Words::Ours;
+    std::string agent = {};  // in whose table it stands; empty: in none
     const std::string& as_written(const std::string& key) const {
         const auto it = aliases.find(key);
         return it == aliases.end() ? key : it->second;

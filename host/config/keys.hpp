@@ -96,6 +96,12 @@ struct AgentKey {
 };
 std::span<const AgentKey> agent_keys();
 
+struct ExecutorKey {
+    std::string_view name;
+    Take<Executor> take;
+};
+std::span<const ExecutorKey> executor_keys();
+
 // What is wrong with a pattern of public names; empty: nothing.
 std::string wrong_pattern(std::string_view pattern);
 

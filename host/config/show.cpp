@@ -96,8 +96,32 @@ json::object to_json(const Agent& agent) {
     json::object out{{"enabled", agent.enabled}};
     if (agent.servers) out["servers"] = texts(*agent.servers);
     if (agent.tools) out["tools"] = texts(*agent.tools);
+    if (!agent.modes.empty()) out["modes"] = json::value_from(agent.modes);
     if (!agent.description.empty()) out["description"] = hide(json::value(agent.description));
+    json::object meta;
+    for (const auto& [key, text] : {std::pair("name", &agent.meta.name),
+                                    {"description", &agent.meta.description},
+                                    {"url", &agent.meta.url},
+                                    {"icon", &agent.meta.icon}})
+        if (!text->empty()) meta[key] = hide(json::value(*text));
+    if (!meta.empty()) out["meta"] = std::move(meta);
     if (!agent.fault.empty()) out["fault"] = agent.fault;
+    return out;
+}
+
+// What is put into an environment is nobody's to see, whatever it is called.
+json::object to_json(const Executor& executor) {
+    json::object out;
+    for (const auto& [transport, allowed] : executor.allow) out["allow_" + transport] = allowed;
+    json::array rewrites;
+    for (const auto& each : executor.http_url_rewrite)
+        rewrites.push_back({{"from", hide_in_url(each.from)}, {"to", hide_in_url(each.to)}});
+    if (!rewrites.empty()) out["http_url_rewrite"] = std::move(rewrites);
+    json::object variables;
+    for (const auto& [name, value] : executor.env_injection) variables[name] = "***";
+    if (!variables.empty()) out["env_injection"] = std::move(variables);
+    if (!executor.env_server_wins.empty()) out["env_server_wins"] = texts(executor.env_server_wins);
+    if (!executor.fault.empty()) out["fault"] = executor.fault;
     return out;
 }
 
@@ -134,6 +158,16 @@ json::object to_json(const Server& server) {
     return out;
 }
 
+json::object definition_of(const Server& server) {
+    json::object out;
+    for (const auto& key : server_keys()) {
+        if (key.name == "config")
+            for (const auto& setting : server.settings) out[setting.key()] = setting.value();
+        if (auto value = key.tell(server); !value.is_null()) out[key.name] = std::move(value);
+    }
+    return out;
+}
+
 json::object to_json(const Diagnostic& diagnostic) {
     json::object out{{"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}};
     for (const auto& member : place_json(diagnostic.place)) out[member.key()] = member.value();
@@ -156,6 +190,8 @@ json::value to_json(const Config& config, bool with_origins) {
     }
     auto& agents = out["agents"].emplace_object();
     for (const auto& agent : config.agents) agents[agent.name] = to_json(agent);
+    auto& executors = out["executors"].emplace_object();
+    for (const auto& executor : config.executors) executors[executor.name] = to_json(executor);
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {
         auto& origins = out["origins"].emplace_object();

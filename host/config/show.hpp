@@ -21,6 +21,9 @@ boost::json::object masked(const boost::json::object& settings);
 // One server as above, without the id.
 boost::json::object to_json(const Server& server);
 
+// The same with its secrets: what its definition is, to be written into a file of ours.
+boost::json::object definition_of(const Server& server);
+
 // {"severity", "scope", "file", "line", "column", "message"[, "server"]}
 boost::json::object to_json(const Diagnostic& diagnostic);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -342,10 +343,10 @@ std::span<const TableKey> table_keys() {
 
 const std::vector<std::string>& top_level_keys() {
     static const std::vector<std::string> keys = [] {
-        std::vector<std::string> all = {"servers",   "mcp",         "inputs",  "version", "enabled",
-                                        "exclusive", "$schema",     "policy",  "client",  "health",
-                                        "limits",    "permissions", "plugins", "secrets", "log",
-                                        "auth",      "host",        "gateway", "agents"};
+        std::vector<std::string> all = {
+            "servers", "mcp",    "inputs", "version", "enabled",     "exclusive", "$schema",
+            "policy",  "client", "health", "limits",  "permissions", "plugins",   "secrets",
+            "log",     "auth",   "host",   "gateway", "agents",      "executors"};
         for (const auto& table : kForeignTables) all.emplace_back(table.name);
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
@@ -366,11 +367,47 @@ std::string wrong_pattern(std::string_view written) {
            core::printable(pattern, 80) + "\"";
 }
 
+std::string take_servers(Agent& agent, const Node& value) {
+    auto& servers = agent.servers.emplace();
+    if (!value.is(Node::Kind::Map)) return take_some(servers, value, "servers");
+    return "each is `ID = true`, which picks a server that is defined elsewhere, or a table with a "
+           "command or a "
+           "url, which is one of its own; how one is shared stands in modes";
+}
+
+std::string take_modes(Agent& agent, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table of servers and their modes", value);
+    for (const auto& member : value.members)
+        if (auto wrong = take_one_of(agent.modes[member.key], member.value,
+                                     {"auto", "shared", "per_session"});
+            !wrong.empty())
+            return core::printable(member.key, 80) + ": " + wrong;
+    return {};
+}
+
+std::string take_meta(Agent& agent, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
+    const std::map<std::string, std::string*> known{{"name", &agent.meta.name},
+                                                    {"description", &agent.meta.description},
+                                                    {"url", &agent.meta.url},
+                                                    {"icon", &agent.meta.icon}};
+    for (const auto& member : value.members) {
+        const auto target = known.find(member.key);
+        if (target == known.end())
+            return "unknown key \"" + core::printable(member.key, 80) + "\"" +
+                   core::did_you_mean(member.key, {"name", "description", "url", "icon"}) +
+                   "; it has name, description, url and icon";
+        if (auto wrong = take_text(*target->second, member.value); !wrong.empty())
+            return member.key + ": " + wrong;
+    }
+    return {};
+}
+
 // What a client is shown can be named as rules name it, but an agent that is shown nothing is a
 // mistake.
 const std::array kAgentKeys = {
     AgentKey{"enabled", [](Agent& a, N v) { return take_flag(a.enabled, v); }},
-    AgentKey{"servers", [](Agent& a, N v) { return take_some(a.servers.emplace(), v, "servers"); }},
+    AgentKey{"servers", take_servers},
     AgentKey{"tools",
              [](Agent& a, N v) {
                  if (auto wrong = take_some(a.tools.emplace(), v, "tools"); !wrong.empty())
@@ -380,7 +417,9 @@ const std::array kAgentKeys = {
                  for (auto& written : *a.tools) written = core::trimmed(written);
                  return std::string();
              }},
+    AgentKey{"modes", take_modes},
     AgentKey{"description", [](Agent& a, N v) { return take_text(a.description, v); }},
+    AgentKey{"meta", take_meta},
 };
 
 std::span<const AgentKey> agent_keys() {
@@ -389,7 +428,7 @@ std::span<const AgentKey> agent_keys() {
 
 // Known so that a file written for a later version is told so, and not offered the nearest name.
 const std::vector<std::string>& keys_for_later() {
-    static const std::vector<std::string> keys = {"bundles", "executors", "search"};
+    static const std::vector<std::string> keys = {"bundles", "search"};
     return keys;
 }
 

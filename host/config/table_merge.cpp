@@ -2,6 +2,7 @@
 
 #include "config/agents.hpp"
 #include "config/approval.hpp"
+#include "config/executors.hpp"
 #include "config/ids.hpp"
 #include "config/permission_lists.hpp"
 #include "config/readable_rules.hpp"
@@ -18,6 +19,8 @@ namespace patchbay::config {
 void TableMerge::finish(const std::vector<Fragment>& fragments,
                         const std::vector<std::string>& defined) {
     auto& config = into_.config;
+    settle_picks(agents_, config.names, into_.hints, config.diagnostics);
+    for (auto& [name, executor] : executors_) config.executors.push_back(std::move(executor));
     for (auto& [name, agent] : agents_) {
         tell_strange_servers(agent, defined, into_.hints, config.diagnostics);
         config.agents.push_back(std::move(agent));
@@ -32,6 +35,7 @@ void TableMerge::take(const Member& table, const Fragment& fragment) {
     if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
     if (table.key == "auth") return take_auth(table, fragment);
     if (table.key == "agents") return take_agents(table, source);
+    if (table.key == "executors") return take_executors(table, source);
     Config permissions;  // merged by rules of their own
     if (table.key == "permissions" && !table.value.is(Node::Kind::Map)) broken_permissions_ = true;
     if (table.key == "gateway" && !table.value.is(Node::Kind::Map))
@@ -134,31 +138,62 @@ void TableMerge::take_auth(const Member& table, const Fragment& fragment) {
     }
 }
 
+// What is defined by names of the user's own, by the user or an administrator. True: `member` may be read.
+bool TableMerge::may_define(const Member& member, const std::string& name, const Source& source) {
+    if (from_project(source.scope)) {
+        into_.note(Severity::Error, source.place(member.mark),
+                   name + ": not allowed in a " + name_of(source.scope) +
+                       " file; write it to your user config");
+        return false;
+    }
+    if (!valid_id(member.key)) {
+        into_.forbid_all_of(source);
+        const auto* what = name.starts_with("agents.") ? "agent" : "executor";
+        into_.note(Severity::Error, source.place(member.mark),
+                   name + ": the name of an " + what +
+                       " has letters, digits, \"_\" and \"-\", 64 at most");
+        return false;
+    }
+    return speaks_first(name, source, member.mark);
+}
+
+// Of what an administrator wrote nothing may be passed over.
+void TableMerge::deny_for_errors_since(std::size_t before, const Source& source) {
+    const auto& told = into_.config.diagnostics;
+    const auto wrong =
+        std::find_if(told.begin() + static_cast<std::ptrdiff_t>(before), told.end(),
+                     [](const auto& each) { return each.severity == Severity::Error; });
+    if (wrong != told.end() && source.scope == Scope::Enterprise && !into_.denied_by)
+        into_.denied_by = static_cast<std::size_t>(wrong - told.begin());
+}
+
 void TableMerge::take_agents(const Member& table, const Source& source) {
     for (const auto& member : table.value.members) {
         const auto name = "agents." + core::printable(member.key, 80);
-        if (from_project(source.scope)) {
-            into_.note(Severity::Error, source.place(member.mark),
-                       name + ": not allowed in a " + name_of(source.scope) +
-                           " file; write it to your user config");
-            continue;
-        }
-        if (!valid_id(member.key)) {
-            into_.forbid_all_of(source);
-            into_.note(
-                Severity::Error, source.place(member.mark),
-                name + ": the name of an agent has letters, digits, \"_\" and \"-\", 64 at most");
-            continue;
-        }
-        if (!speaks_first(name, source, member.mark)) continue;
+        if (!may_define(member, name, source)) continue;
         auto& told = into_.config.diagnostics;
-        const auto before = static_cast<std::ptrdiff_t>(told.size());
+        const auto before = told.size();
         agents_[member.key] = read_agent(member, source, into_.hints, told);
-        const auto wrong = std::find_if(told.begin() + before, told.end(), [](const auto& each) {
-            return each.severity == Severity::Error;
-        });
-        if (wrong != told.end() && source.scope == Scope::Enterprise && !into_.denied_by)
-            into_.denied_by = static_cast<std::size_t>(wrong - told.begin());
+        deny_for_errors_since(before, source);
+        into_.origins[name] = source.place(member.mark);
+    }
+}
+
+// A stronger table replaces a weaker one whole, but that of an enterprise only takes away of it.
+void TableMerge::take_executors(const Member& table, const Source& source) {
+    for (const auto& member : table.value.members) {
+        const auto name = "executors." + core::printable(member.key, 80);
+        const auto there = executors_.find(member.key);
+        const bool ceiling = source.scope == Scope::Enterprise && there != executors_.end();
+        if (!ceiling && !may_define(member, name, source)) continue;
+        auto& told = into_.config.diagnostics;
+        const auto before = told.size();
+        auto read = read_executor(member, source, into_.hints, told);
+        deny_for_errors_since(before, source);
+        if (ceiling)
+            narrow(there->second, read);
+        else
+            executors_[member.key] = std::move(read);
         into_.origins[name] = source.place(member.mark);
     }
 }

@@ -1,5 +1,6 @@
 #include "gateway/view.hpp"
 
+#include "config/agents.hpp"
 #include "config/config.hpp"
 #include "core/digest.hpp"
 #include "core/text.hpp"
@@ -43,6 +44,7 @@ bool reaches(std::string_view pattern, std::string_view beginning) {
 bool View::holds(std::string_view server) const {
     if (!only.empty() && server != only) return false;
     if (picked && !picked->contains(server)) return false;
+    if (hidden.contains(server)) return false;
     if (tools.empty()) return true;
     const auto prefix = "mcp__" + std::string(server) + "__";
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
@@ -54,6 +56,7 @@ bool View::holds(std::string_view server) const {
 bool View::holds(std::string_view server, std::string_view public_name) const {
     if (!only.empty() && server != only) return false;
     if (picked && !picked->contains(server)) return false;
+    if (hidden.contains(server)) return false;
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
         return std::any_of(patterns.begin(), patterns.end(),
                            [&](const auto& each) { return protocol::matches(each, public_name); });
@@ -77,6 +80,7 @@ View View::within(const View& other) const {
         both.picked = other.picked;
     else if (other.picked)
         std::erase_if(*both.picked, [&](const auto& id) { return !other.picked->contains(id); });
+    both.hidden.insert(other.hidden.begin(), other.hidden.end());
     // A tool has to match one pattern of each list, so that another list only takes away.
     both.tools.insert(both.tools.end(), other.tools.begin(), other.tools.end());
     return both;
@@ -85,12 +89,13 @@ View View::within(const View& other) const {
 // The description of an agent shows nothing and hides nothing: a session goes on when it was edited.
 std::string View::key() const {
     if (all() && agent.empty()) return {};
-    if (picked || !tools.empty() || !agent.empty()) {
+    if (picked || !hidden.empty() || !tools.empty() || !agent.empty()) {
         json::array lists;
         for (const auto& patterns : tools)
             lists.push_back(json::array(patterns.begin(), patterns.end()));
         json::object told{{"only", only}, {"agent", agent}, {"tools", std::move(lists)}};
         if (picked) told["picked"] = json::array(picked->begin(), picked->end());
+        if (!hidden.empty()) told["hidden"] = json::array(hidden.begin(), hidden.end());
         return core::sha256_hex(json::serialize(told));
     }
     return only;
@@ -100,30 +105,28 @@ std::shared_ptr<const connection::Sight> View::sight() const {
     return all() ? nullptr : std::make_shared<SightOfView>(*this);
 }
 
+void hide_own_of_others(View& view, const config::Config& config) {
+    for (const auto& server : config.servers)
+        if (!server.agent.empty() && server.agent != view.agent && server.id != view.only &&
+            !(view.picked && view.picked->contains(server.id)))
+            view.hidden.insert(server.id);
+}
+
 Result<View> view_of_agent(const config::Config& config, const std::string& name) {
-    const auto called = "agent \"" + core::printable(name, 80) + "\"";
-    std::vector<std::string> names;
-    for (const auto& agent : config.agents) {
-        if (agent.enabled && agent.fault.empty()) names.push_back(agent.name);
-        if (agent.name != name) continue;
-        if (!agent.fault.empty())
-            return Error{ErrorCode::Invalid,
-                         called + " cannot be used until it is mended: " + agent.fault};
-        if (!agent.enabled)
-            return Error{ErrorCode::NotFound, called + " is disabled (" +
-                                                  config::to_string(agent.place) +
-                                                  "); set enabled = true"};
-        View view;
-        view.agent = name;
-        view.about = agent.description;
-        if (agent.servers) view.picked.emplace(agent.servers->begin(), agent.servers->end());
-        if (agent.tools) view.tools.push_back(*agent.tools);
-        return view;
-    }
-    const auto known = names.empty() ? "; [agents.NAME] in your user config makes one"
-                                     : "; known: " + core::join(names, ", ");
-    return Error{ErrorCode::NotFound,
-                 "no " + called + " is configured" + core::did_you_mean(name, names) + known};
+    const auto found = config::agent_named(config, name);
+    if (!found) return found.error();
+    const auto& agent = **found;
+    if (!agent.enabled)
+        return Error{ErrorCode::NotFound, "agent \"" + core::printable(name, 80) +
+                                              "\" is disabled (" + config::to_string(agent.place) +
+                                              "); set enabled = true"};
+    View view;
+    view.agent = name;
+    view.about = agent.description;
+    if (agent.servers) view.picked.emplace(agent.servers->begin(), agent.servers->end());
+    if (agent.tools) view.tools.push_back(*agent.tools);
+    hide_own_of_others(view, config);
+    return view;
 }
 
 }  // namespace patchbay::gateway

@@ -27,12 +27,13 @@ struct View {
     std::string agent{};          // as which its client comes; empty: as none
     std::string about{};          // what that agent is told
     std::optional<Ids> picked{};  // servers; none: all
+    Ids hidden{};                 // servers that are another agent's own
     // Patterns of public names as those of a rule. A tool has to match one of each list, and what else
     // a server has is there where its bare name mcp__ID__ does.
     std::vector<std::vector<std::string>> tools{};
 
     bool public_names() const { return only.empty(); }
-    bool all() const { return only.empty() && !picked && tools.empty(); }
+    bool all() const { return only.empty() && !picked && hidden.empty() && tools.empty(); }
     bool holds(std::string_view server) const;  // anything of it
     bool holds(std::string_view server, std::string_view public_name) const;
     std::vector<std::string> servers(const connection::ConnectionPool& pool) const;
@@ -42,6 +43,9 @@ struct View {
     std::string key() const;
     std::shared_ptr<const connection::Sight> sight() const;  // null: all
 };
+
+// Unless they were picked by name.
+void hide_own_of_others(View& view, const config::Config& config);
 
 // What that agent of the configuration is shown. NotFound with the nearest, or why it is of no use.
 Result<View> view_of_agent(const config::Config& config, const std::string& name);

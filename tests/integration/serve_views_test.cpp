@@ -61,6 +61,18 @@ TEST_F(ServeViews, AnAgentIsShownWhatItsTableSays) {
     EXPECT_FALSE(hidden_was_started());
 }
 
+TEST_F(ServeViews, AServerOfAnAgentsOwnIsShownToItAndToWhoPicksIt) {
+    home.write("../config/patchbay/config.toml",
+               "[agents.owner.servers.own]\ncommand = '" + example_server() +
+                   "'\n[agents.other]\n[agents.friend]\nservers = ['agents.owner']\n");
+    const auto shown = HasSubstr("mcp__own__echo");
+    EXPECT_THAT(tools({}), AllOf(HasSubstr("mcp__x__echo"), Not(shown)));
+    EXPECT_THAT(tools({"--agent", "other"}), AllOf(HasSubstr("mcp__x__echo"), Not(shown)));
+    EXPECT_THAT(tools({"--agent", "owner"}), AllOf(shown, Not(HasSubstr("mcp__x__echo"))));
+    EXPECT_THAT(tools({"--agent", "friend"}), AllOf(shown, Not(HasSubstr("mcp__x__echo"))));
+    EXPECT_THAT(tools({"--servers", "own"}), shown) << "which is to pick it";
+}
+
 TEST_F(ServeViews, WhatCannotBeShownIsSaidAtOnceWithTheNearest) {
     write_agents();
     const auto refused = [&](Words flags) {
