@@ -85,6 +85,8 @@ constexpr VerbFile kVerbFiles[] = {
     {{"service"}, add_service_verbs},
     {{"connect"}, add_connect_verb},
     {{"import"}, add_import_verb},
+    {{"export"}, add_export_verb},
+    {{"resolve", "run-agent"}, add_resolve_verbs},
     {{"config"}, add_config_verbs},
     {{"trust"}, add_trust_verb},
     {{"secret"}, add_secret_verbs},

@@ -15,6 +15,7 @@ namespace {
 
 using config::Format;
 using Below = KnownClient::Below;
+using Variables = EntryWords::Variables;
 
 constexpr std::size_t kMostProfiles = 256;
 constexpr int kGooseTimeoutSeconds = 300;  // what its own examples have
@@ -99,6 +100,12 @@ json::object roo_url(const Launch& launch, const std::string& url) {
 json::object copilot_url(const Launch&, const std::string& url) {
     return {{"type", "http"}, {"url", url}, {"tools", json::array{"*"}}};
 }
+json::object sse_url(const Launch&, const std::string& url) {
+    return {{"type", "sse"}, {"url", url}};
+}
+json::object copilot_sse(const Launch&, const std::string& url) {
+    return {{"type", "sse"}, {"url", url}, {"tools", json::array{"*"}}};
+}
 json::object mcporter_url(const Launch& launch, const std::string& url) {
     return with_header(launch, {{"baseUrl", url}});
 }
@@ -137,7 +144,11 @@ const std::vector<KnownClient>& table() {
          http_url,
          nullptr,
          "${*}",
-         "https://code.claude.com/docs/en/mcp"},
+         "https://code.claude.com/docs/en/mcp",
+         {.sse = sse_url,
+          .defaults = true,
+          .run = "claude",
+          .run_words = {"--mcp-config={config}", "--strict-mcp-config"}}},
         // Servers behind a URL are connectors of the account, not of this file.
         {"claude-desktop",
          "Claude Desktop",
@@ -153,7 +164,8 @@ const std::vector<KnownClient>& table() {
          nullptr,
          nullptr,
          nullptr,
-         "https://modelcontextprotocol.io/docs/develop/connect-local-servers"},
+         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+         {.headers = nullptr}},
         // The second name is where the extension for VS Code kept it before it shared it with its CLI.
         {"cline",
          "Cline",
@@ -171,7 +183,8 @@ const std::vector<KnownClient>& table() {
          cline_url,
          from_cline,
          nullptr,
-         "https://docs.cline.bot/cli/configuration"},
+         "https://docs.cline.bot/cli/configuration",
+         {.cwd = "cwd", .sse = sse_url}},
         {"codex",
          "Codex",
          Format::Toml,
@@ -186,7 +199,14 @@ const std::vector<KnownClient>& table() {
          codex_url,
          nullptr,
          "*",
-         "https://developers.openai.com/codex/mcp"},
+         "https://developers.openai.com/codex/mcp",
+         {.cwd = "cwd",
+          .headers = "http_headers",
+          .tools = "enabled_tools",
+          .variables = Variables::ByName,
+          .run = "codex",
+          .run_variable = "CODEX_HOME",
+          .run_in_folder = true}},
         {"copilot",
          "GitHub Copilot CLI",
          Format::Json,
@@ -202,7 +222,11 @@ const std::vector<KnownClient>& table() {
          from_copilot,
          nullptr,
          "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/"
-         "add-mcp-servers"},
+         "add-mcp-servers",
+         {.tools = "tools",
+          .sse = copilot_sse,
+          .run = "copilot",
+          .run_words = {"--additional-mcp-config=@{config}"}}},
         {"cursor",
          "Cursor",
          Format::Json,
@@ -217,7 +241,8 @@ const std::vector<KnownClient>& table() {
          plain_url,
          nullptr,
          "${env:*}",
-         "https://cursor.com/docs/mcp"},
+         "https://cursor.com/docs/mcp",
+         {.sse = plain_url}},
         {"gemini",
          "Gemini CLI",
          Format::Json,
@@ -232,7 +257,13 @@ const std::vector<KnownClient>& table() {
          gemini_url,
          from_gemini,
          "${*}",
-         "https://geminicli.com/docs/tools/mcp-server/"},
+         "https://geminicli.com/docs/tools/mcp-server/",
+         {.cwd = "cwd",
+          .tools = "includeTools",
+          .sse = plain_url,
+          .opening = "$",
+          .run = "gemini",
+          .run_variable = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}},
         {"goose",
          "goose",
          Format::Yaml,
@@ -247,7 +278,8 @@ const std::vector<KnownClient>& table() {
          goose_url,
          from_goose,
          "${*}",
-         "https://goose-docs.ai/docs/guides/config-files"},
+         "https://goose-docs.ai/docs/guides/config-files",
+         {.env = "envs", .variables = Variables::Headers}},
         {"kiro",
          "Kiro",
          Format::Json,
@@ -277,7 +309,8 @@ const std::vector<KnownClient>& table() {
          mcporter_url,
          from_mcporter,
          "${*}",
-         "https://github.com/steipete/mcporter/blob/main/docs/config.md"},
+         "https://github.com/steipete/mcporter/blob/main/docs/config.md",
+         {.cwd = "cwd", .sse = mcporter_url}},
         // Its second generation has the servers in a table of their own, and takes both.
         {"opencode",
          "opencode",
@@ -293,7 +326,11 @@ const std::vector<KnownClient>& table() {
          opencode_url,
          from_opencode,
          "{env:*}",
-         "https://opencode.ai/docs/mcp-servers"},
+         "https://opencode.ai/docs/mcp-servers",
+         {.env = "environment",
+          .sse = opencode_url,
+          .run = "opencode",
+          .run_variable = "OPENCODE_CONFIG"}},
         {"qwen",
          "Qwen Code",
          Format::Json,
@@ -308,7 +345,13 @@ const std::vector<KnownClient>& table() {
          gemini_url,
          from_gemini,
          "${*}",
-         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/"},
+         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
+         {.cwd = "cwd",
+          .tools = "includeTools",
+          .sse = plain_url,
+          .opening = "$",
+          .run = "qwen",
+          .run_variable = "QWEN_CODE_SYSTEM_DEFAULTS_PATH"}},
         {"roo",
          "Roo Code",
          Format::Json,
@@ -323,7 +366,8 @@ const std::vector<KnownClient>& table() {
          roo_url,
          nullptr,
          "${env:*}",
-         "https://docs.roocode.com/features/mcp/using-mcp-in-roo"},
+         "https://docs.roocode.com/features/mcp/using-mcp-in-roo",
+         {.cwd = "cwd", .sse = sse_url}},
         {"vscode",
          "VS Code",
          Format::Json,
@@ -338,7 +382,8 @@ const std::vector<KnownClient>& table() {
          http_url,
          nullptr,
          "${env:*}",
-         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
+         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
+         {.cwd = "cwd", .sse = sse_url}},
         {"vscode-insiders",
          "VS Code Insiders",
          Format::Json,
@@ -353,7 +398,8 @@ const std::vector<KnownClient>& table() {
          http_url,
          nullptr,
          "${env:*}",
-         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
+         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
+         {.cwd = "cwd", .sse = sse_url}},
         {"windsurf",
          "Windsurf",
          Format::Json,
@@ -368,7 +414,8 @@ const std::vector<KnownClient>& table() {
          windsurf_url,
          nullptr,
          "${env:*}",
-         "https://docs.windsurf.com/windsurf/cascade/mcp"},
+         "https://docs.windsurf.com/windsurf/cascade/mcp",
+         {.sse = windsurf_url}},
         {"zed",
          "Zed",
          Format::Json,
@@ -439,6 +486,13 @@ const KnownClient* find_client(std::string_view id) {
     const auto found = std::find_if(rows.begin(), rows.end(),
                                     [&](const KnownClient& client) { return client.id == id; });
     return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> transports_of(const KnownClient& client) {
+    std::vector<std::string> names{"stdio"};
+    if (client.url) names.emplace_back("http");
+    if (client.words.sse) names.emplace_back("sse");
+    return names;
 }
 
 std::string file_of(const KnownClient& client, const config::Environment& environment) {

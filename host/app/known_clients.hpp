@@ -27,6 +27,27 @@ struct Launch {
     std::string token_variable = {}, authorization = {};
 };
 
+// What it reads of an entry beside its program or URL, and how it is told of a file for one run; null: it does not, as
+// far as its documentation says.
+struct EntryWords {
+    const char* env = "env";
+    const char* cwd = nullptr;
+    const char* headers = "headers";
+    const char* tools = nullptr;  // a list of the names of those that it is to use
+    // An entry for a URL of HTTP with SSE; null: the client does not speak it.
+    boost::json::object (*sse)(const Launch& launch, const std::string& url) = nullptr;
+    // Where it reads KnownClient::reference. Codex has keys of their own for what is a variable and nothing else.
+    enum class Variables { Headers, Everywhere, ByName } variables = Variables::Everywhere;
+    bool defaults = false;  // `${NAME:-default}` too
+    const char* opening =
+        nullptr;  // of what it takes for a variable, where that is not how a reference begins
+    const char* run = nullptr;                // its program
+    std::vector<const char*> run_words = {};  // for that, with {config} for the file
+    const char* run_variable = nullptr;       // has the file
+    bool run_in_folder =
+        false;  // the variable has the folder of the file, which is all that it reads
+};
+
 struct KnownClient {
     const char* id;     // as it is written on the command line
     const char* title;  // as people know it
@@ -53,10 +74,14 @@ struct KnownClient {
     // its documentation says.
     const char* reference;
     const char* source;  // the documentation that says all this
+    EntryWords words = {};
 };
 
 std::span<const KnownClient> known_clients();
 const KnownClient* find_client(std::string_view id);  // null: none
+
+// "stdio", "http" and "sse", as far as it takes them from its file.
+std::vector<std::string> transports_of(const KnownClient& client);
 
 // Where its file is, or would be. Empty: nobody knows, as there is no home.
 std::string file_of(const KnownClient& client, const config::Environment& environment);

@@ -68,6 +68,8 @@ void add_run_verb(CLI::App& app, Choice& choice);
 void add_events_verb(CLI::App& app, Choice& choice);
 void add_host_verbs(CLI::App& app, Choice& choice);
 void add_service_verbs(CLI::App& app, Choice& choice);
+void add_export_verb(CLI::App& app, Choice& choice);
+void add_resolve_verbs(CLI::App& app, Choice& choice);  // resolve, run-agent
 void add_connect_verb(CLI::App& app, Choice& choice);
 void add_config_verbs(CLI::App& app, Choice& choice);
 void add_plan_verb(CLI::App& config, Choice& choice);

@@ -276,6 +276,7 @@ json::object to_json(const ClientRow& row) {
                       {"state", row.state},
                       {"entries", json::array(row.entries.begin(), row.entries.end())},
                       {"http", row.client->url != nullptr},
+                      {"transports", json::value_from(transports_of(*row.client))},
                       {"project", !row.client->project_files.empty()},
                       {"documentation", row.client->source}};
     if (!row.problem.empty()) told["problem"] = row.problem;
