@@ -84,6 +84,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"host"}, add_host_verbs},
     {{"service"}, add_service_verbs},
     {{"connect"}, add_connect_verb},
+    {{"init"}, add_init_verb},
     {{"import"}, add_import_verb},
     {{"export"}, add_export_verb},
     {{"resolve", "run-agent"}, add_resolve_verbs},
@@ -93,6 +94,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"token"}, add_token_verbs},
     {{"plugin"}, add_plugin_verbs},
     {{"completion"}, add_completion_verbs},
+    {{"manual"}, add_manual_verb},
 };
 
 bool is_named(const VerbFile& file, const std::vector<std::string>& words) {

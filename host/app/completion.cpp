@@ -1,5 +1,8 @@
 #include "app/completion.hpp"
 
+#include "app/known_clients.hpp"
+#include "app/presets.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -53,7 +56,7 @@ public:
         if (rest_)
             completion.files = true;
         else if (waiting_)
-            add_values(*waiting_, completion);
+            return values_of(*waiting_, begun);
         else if (begun.starts_with('-'))
             add_options(completion);
         else
@@ -79,10 +82,21 @@ private:
     // Of one word, as other shells have it.
     Completion value_in(const std::string& option, const std::string& begun) const {
         Completion completion;
-        if (const auto* found = rest_ ? nullptr : find(option)) add_values(*found, completion);
+        if (const auto* found = rest_ ? nullptr : find(option))
+            completion = values_of(*found, begun);
+        for (auto& each : completion.candidates) each.word.insert(0, option + "=");
+        return completion;
+    }
+
+    // Of a list with commas the last one is being typed.
+    Completion values_of(const CLI::Option& option, const std::string& begun) const {
+        Completion completion;
+        add_values(option, completion);
+        const auto comma = begun.rfind(',');
+        if (option.get_type_name().ends_with(",...") && comma != begun.npos)
+            for (auto& each : completion.candidates) each.word.insert(0, begun, 0, comma + 1);
         std::erase_if(completion.candidates,
                       [&](const auto& each) { return !each.word.starts_with(begun); });
-        for (auto& each : completion.candidates) each.word.insert(0, option + "=");
         return completion;
     }
 
@@ -91,13 +105,29 @@ private:
         const auto type = option.get_type_name();
         const auto name = option.get_positional() ? option.get_name(true) : type;
         for (const auto& member : members_of(type)) completion.candidates.push_back({member, {}});
-        if (name == "ID" || name == "SERVER") add(known_.servers, completion);
+        if (name == "ID" || name == "ID,..." || name == "SERVER") add(known_.servers, completion);
+        if (name == "AGENT") add(known_.agents, completion);
+        if (name == "TRANSPORT") add(known_.transports, completion);
         if (name == "NAME" && verb_->get_name() == "call") add(known_.tools, completion);
+        if (name == "NAME" && is_verb("secret", "rm")) add(known_.secrets, completion);
+        if (name == "CLIENT")
+            for (const auto& client : known_clients())
+                completion.candidates.push_back({client.id, client.title});
+        if (const auto known = name == "PRESET" ? presets() : std::vector<Preset>{})
+            for (const auto& preset : *known)
+                completion.candidates.push_back({preset.id, preset.title});
+        if (name == "LEVEL")
+            for (const auto* level : {"trace", "debug", "info", "warn", "error", "off"})
+                completion.candidates.push_back({level, {}});
         if (name == "FILE" || name == "DIR" || name == "PROGRAM") completion.files = true;
     }
 
-    static void add(const std::function<std::vector<std::string>()>& names,
-                    Completion& completion) {
+    bool is_verb(std::string_view parent, std::string_view name) const {
+        return verb_->get_name() == name && verb_->get_parent() &&
+               verb_->get_parent()->get_name() == parent;
+    }
+
+    static void add(const KnownNames::Names& names, Completion& completion) {
         for (auto& name : names()) completion.candidates.push_back({std::move(name), {}});
     }
 
@@ -111,7 +141,8 @@ private:
 
     void add_words(Completion& completion) const {
         for (const auto* each : verb_->get_subcommands({}))
-            completion.candidates.push_back({each->get_name(), each->get_description()});
+            if (!each->get_group().empty())  // it is hidden
+                completion.candidates.push_back({each->get_name(), each->get_description()});
         if (verb_->get_name() == "tools") add(known_.tools, completion);
         // The first that has not all its words takes this one.
         std::size_t at = 0;

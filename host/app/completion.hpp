@@ -15,9 +15,10 @@ struct Candidate {
     std::string word, what;  // `what`: a few words about it, or nothing
 };
 
-// What only the configuration knows, asked for when it is needed.
+// What only the configuration and the store of secrets know, asked for when it is needed.
 struct KnownNames {
-    std::function<std::vector<std::string>()> servers, tools;
+    using Names = std::function<std::vector<std::string>()>;
+    Names servers, tools, agents, transports, secrets;
 };
 
 struct Completion {

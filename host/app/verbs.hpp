@@ -6,6 +6,8 @@
 
 #include "core/result.hpp"
 
+#include <boost/json.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,8 +52,14 @@ class Choice;
 void add_mcp_verbs(CLI::App& app, Choice& choice);
 void add_add_verbs(CLI::App& mcp, Choice& choice);  // add, add-json
 void add_remove_verb(CLI::App& mcp, Choice& choice);
+void add_presets_verb(CLI::App& mcp, Choice& choice);
 void add_get_verb(CLI::App& mcp, Choice& choice);
 void add_import_verb(CLI::App& app, Choice& choice);
+void add_init_verb(CLI::App& app, Choice& choice);
+// What other clients have, into the project's file: all, those that a person picks, or none. `taken` gets a line a
+// server, as `import` prints them.
+enum class Offer { Nothing, All, Ask };
+int offer_import(const GlobalOptions& global, Offer offer, boost::json::array& taken);
 void add_undo_verb(CLI::App& config, Choice& choice);
 // `mcp list` with --scope: what its files say, whether it counts or not.
 int list_of_scope(const GlobalOptions& global, const std::string& scope);
@@ -78,6 +86,7 @@ void add_secret_verbs(CLI::App& app, Choice& choice);
 void add_token_verbs(CLI::App& app, Choice& choice);
 void add_plugin_verbs(CLI::App& app, Choice& choice);
 void add_completion_verbs(CLI::App& app, Choice& choice);
+void add_manual_verb(CLI::App& app, Choice& choice);
 // With the whole command line as it is declared.
 void with_all_verbs(const std::function<void(const CLI::App&)>& work);
 

@@ -1,6 +1,7 @@
 // `patchbay mcp add` and `add-json`: a server written into the file of one scope.
 #include "app/entry_check.hpp"
 #include "app/output.hpp"
+#include "app/presets.hpp"
 #include "app/server_edit.hpp"
 #include "app/session.hpp"
 #include "app/typed_entry.hpp"
@@ -24,6 +25,11 @@ namespace json = boost::json;
 using config::Scope;
 
 namespace {
+
+struct AddOptions : EditOptions {
+    std::string preset;
+    bool named = true;  // the ID was said; else the first word is one of the preset's
+};
 
 // "-": one line of stdin, so that no secret is in the list of processes.
 Result<std::string> secret_of(const std::string& word) {
@@ -108,7 +114,106 @@ void place_beside(const ScopeFile& file, const std::string& scope,
     }
 }
 
-int add_words_verb(const GlobalOptions& global, EditOptions options) {
+namespace fs = std::filesystem;
+
+// A folder that was typed, whole. In a file that comes with a checkout one within that is written from its root, and the
+// program is started there: elsewhere the checkout lies elsewhere.
+class TypedFolder {
+public:
+    TypedFolder(const AddOptions& options, const config::Environment& environment)
+        : here_(environment.working_directory),
+          root_(options.scope == "user" || !options.cwd.empty() ? std::string()
+                                                                : project_folder(environment)) {}
+
+    Result<std::string> operator()(const std::string& typed) {
+        if (typed.find("${") != typed.npos) return typed;
+        auto path = (here_ / typed).lexically_normal();
+        if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
+        std::error_code failed;
+        if (!fs::is_directory(path, failed))
+            return invalid("\"" + core::printable(typed, 200) + "\" is no folder that is there");
+        const auto within = root_.empty() ? fs::path() : path.lexically_relative(root_);
+        if (within.empty() || *within.begin() == "..") return path.string();
+        cwd_ = root_.lexically_relative(here_).string();
+        return within.string();
+    }
+    const std::string& cwd() const { return cwd_; }  // as it would be typed; empty: none is needed
+
+private:
+    const fs::path here_, root_;
+    std::string cwd_;
+};
+
+std::string reference_to(const std::string& name, const Host& host,
+                         const config::Environment& environment) {
+    if (host.named_secrets().check(name)) return "${secret:" + name + "}";
+    const auto value = environment.variable ? environment.variable(name) : std::nullopt;
+    return value && !value->empty() ? "${" + name + "}" : std::string();
+}
+
+// "NAME=VALUE" of each in the entry that nobody typed.
+void put_before(std::vector<std::string>& typed, const json::object& entry, const char* key) {
+    const auto* table = core::object_in(&entry, key);
+    if (!table) return;
+    std::vector<std::string> all;
+    for (const auto& member : *table) {
+        const auto name = std::string(member.key()) + "=";
+        const bool said = std::any_of(typed.begin(), typed.end(),
+                                      [&](const auto& word) { return word.starts_with(name); });
+        if (const auto value = core::text_of(member.value()); value && !said)
+            all.push_back(name + std::string(*value));
+    }
+    typed.insert(typed.begin(), all.begin(), all.end());
+}
+
+// A preset is as if its words had been typed, ahead of those that were.
+Result<void> take_preset(AddOptions& options, const GlobalOptions& global) {
+    const auto preset = find_preset(options.preset);
+    if (!preset) return preset.error();
+    if (!options.command.empty() || !options.url.empty() || !options.transport.empty())
+        return invalid(
+            "--preset says how the server is reached; expected neither --url nor "
+            "--command nor --transport beside it");
+    if (!options.named) {
+        if (!options.id.empty()) options.program.insert(options.program.begin(), options.id);
+        options.id = preset->id;
+    }
+    const auto environment = environment_of(global);
+    const Host host(host_options(global));
+    TypedFolder folder(options, environment);
+    const auto entry = entry_of(
+        *preset,
+        {.values = std::exchange(options.program, {}),
+         .folder = [&](const std::string& typed) { return folder(typed); },
+         .variable =
+             [&](const std::string& name) { return reference_to(name, host, environment); }});
+    if (!entry) return entry.error();
+    const auto text = [&](const char* key) {
+        const auto found = core::text_in(&*entry, key);
+        return found ? std::string(*found) : std::string();
+    };
+    options.transport = text("transport");
+    options.url = text("url");
+    options.command = text("command");
+    std::vector<std::string> args;
+    if (const auto* list = core::array_in(&*entry, "args"))
+        for (const auto& each : *list)
+            if (const auto word = core::text_of(each)) args.emplace_back(*word);
+    options.args.insert(options.args.begin(), args.begin(), args.end());
+    put_before(options.env, *entry, "env");
+    put_before(options.headers, *entry, "headers");
+    if (options.cwd.empty()) options.cwd = folder.cwd();
+    return {};
+}
+
+int add_words_verb(const GlobalOptions& global, AddOptions options) {
+    if (!options.preset.empty()) {
+        if (auto taken = take_preset(options, global); !taken) return report(taken.error(), global);
+    } else if (options.id.empty()) {
+        return report(invalid("expected the ID of the server, or --preset NAME; see patchbay mcp "
+                              "add --help"),
+                      global);
+    }
     auto secret = secret_of(options.oauth.client_secret);
     if (!secret) return report(secret.error(), global);
     options.oauth.client_secret = std::move(*secret);
@@ -151,7 +256,7 @@ void take_words(CLI::App& verb, EditOptions& options) {
     verb.add_option("--transport", options.transport,
                     "stdio, http, sse, ws, tcp, or one that a plugin brings; where it is left out, "
                     "a program means stdio and a URL http")
-        ->type_name("NAME");
+        ->type_name("TRANSPORT");
     verb.add_option("--url", options.url, "Of a server that runs already");
     verb.add_option("--command", options.command, "The program of a server that is started")
         ->type_name("PROGRAM");
@@ -184,10 +289,19 @@ void take_words(CLI::App& verb, EditOptions& options) {
     verb.add_option("PROGRAM", options.program, "Behind --: the program and its arguments");
 }
 
+// Behind `--preset NAME` all words are the preset's: an ID stands before it.
+bool id_comes_first(const CLI::App& verb) {
+    for (const auto* option : verb.parse_order()) {
+        if (option->get_positional()) return true;
+        if (option->check_lname("preset")) return false;
+    }
+    return false;
+}
+
 }  // namespace
 
 void add_add_verbs(CLI::App& mcp, Choice& choice) {
-    const auto options = std::make_shared<EditOptions>();
+    const auto options = std::make_shared<AddOptions>();
     auto& add = add_verb(
         mcp, "add", "Write a server into the file of a scope; every other byte of it stays",
         "  patchbay mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data\n"
@@ -195,13 +309,22 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
         "  patchbay mcp add api --url https://x.example/mcp --header 'Authorization=Bearer "
         "${TOKEN}'\n"
         "  patchbay mcp add db --transport tcp --key host=localhost --key port=9000\n"
+        "  patchbay mcp add --preset filesystem /data\n"
         "Written to the file of the scope that defines the id, else to the one that is there, "
         "else to a new\nconfig.toml. What would not work is not written. Back with: patchbay "
         "config undo");
     take_place(add, *options);
+    add.get_option("ID")->required(false);
     add.add_flag("--replace", options->replace, "In place of what this scope has by that id");
+    add.add_option("--preset", options->preset,
+                   "One of `patchbay mcp presets`, with its parameters behind it; an ID before it, "
+                   "else it is called as the preset")
+        ->type_name("PRESET");
     take_words(add, *options);
-    choice.on(add, [options](const auto& global) { return add_words_verb(global, *options); });
+    choice.on(add, [options, &add](const auto& global) {
+        options->named = id_comes_first(add);
+        return add_words_verb(global, *options);
+    });
 
     auto& add_json = add_verb(mcp, "add-json", "The same from an entry in JSON",
                               "  patchbay mcp add-json docs '{\"url\": "

@@ -83,6 +83,24 @@ public:
         return names;
     }
 
+    std::vector<std::string> agents() {
+        std::vector<std::string> names;
+        if (!open()) return names;
+        for (const auto& agent : session_->host().config().agents) names.push_back(agent.name);
+        return names;
+    }
+    std::vector<std::string> transports() {
+        if (!open()) return {};
+        return session_->host().plugins().transports();
+    }
+    std::vector<std::string> secrets() {
+        std::vector<std::string> names;
+        if (!open()) return names;
+        if (const auto kept = session_->host().named_secrets().list())
+            for (const auto& each : *kept) names.push_back(each.name);
+        return names;
+    }
+
 private:
     bool open() {
         if (!session_) session_ = Session::open(global_, Session::Life::Offline);
@@ -101,8 +119,11 @@ int words_verb(const GlobalOptions& global, std::vector<std::string> words) {
     const auto begun = words.back().substr(1);
     words.pop_back();
     Configured configured(global);
-    const KnownNames known{[&] { return configured.servers(); },
-                           [&] { return configured.tools(); }};
+    const KnownNames known{.servers = [&] { return configured.servers(); },
+                           .tools = [&] { return configured.tools(); },
+                           .agents = [&] { return configured.agents(); },
+                           .transports = [&] { return configured.transports(); },
+                           .secrets = [&] { return configured.secrets(); }};
     with_all_verbs([&](const CLI::App& app) {
         const auto completion = complete_line(app, words, begun, known);
         for (const auto& each : completion.candidates)

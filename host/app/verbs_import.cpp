@@ -15,11 +15,15 @@
 #include "core/time_source.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace patchbay::app {
@@ -221,16 +225,7 @@ std::string reach_of(const ForeignServer& server) {
     return core::join(words, " ");
 }
 
-void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
-    if (!global.json) {
-        std::vector<std::vector<Cell>> rows{{{"ID"}, {"STATE"}, {"SERVER"}, {"FROM"}}};
-        for (const auto& each : outcomes)
-            rows.push_back({{core::printable(each.server->id, 80)},
-                            {each.state, each.state == "left" ? "yellow" : ""},
-                            {core::printable(reach_of(*each.server), 100)},
-                            {std::string(each.file->client->title) + ", " + each.file->path}});
-        return print_table(rows);
-    }
+json::array json_of(const std::vector<Outcome>& outcomes) {
     json::array list;
     for (const auto& each : outcomes) {
         json::object line{{"id", each.server->id},
@@ -243,7 +238,32 @@ void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
             line["warnings"] = json::value_from(each.server->warnings);
         list.push_back(std::move(line));
     }
-    print_json(json::serialize(list));
+    return list;
+}
+
+std::string origin_of(const ForeignFile& file) {
+    return std::string(file.client->title) + ", " + file.path;
+}
+
+void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
+    if (global.json) return print_json(json::serialize(json_of(outcomes)));
+    std::vector<std::vector<Cell>> rows{{{"ID"}, {"STATE"}, {"SERVER"}, {"FROM"}}};
+    for (const auto& each : outcomes)
+        rows.push_back({{core::printable(each.server->id, 80)},
+                        {each.state, each.state == "left" ? "yellow" : ""},
+                        {core::printable(reach_of(*each.server), 100)},
+                        {origin_of(*each.file)}});
+    print_table(rows);
+}
+
+void tell_notes(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
+    for (const auto& each : outcomes) {
+        const auto name = "server \"" + core::printable(each.server->id, 80) + "\" of " +
+                          each.file->client->title + ": ";
+        if (!each.why.empty()) say("note: " + name + each.why);
+        for (const auto& warning : each.server->warnings)
+            if (!global.quiet && each.state != "left") say("warning: " + name + warning);
+    }
 }
 
 int import_verb(const GlobalOptions& global, const ImportOptions& options) {
@@ -270,13 +290,7 @@ int import_verb(const GlobalOptions& global, const ImportOptions& options) {
         return kOk;
     }
     print(outcomes, global);
-    for (const auto& each : outcomes) {
-        const auto name = "server \"" + core::printable(each.server->id, 80) + "\" of " +
-                          each.file->client->title + ": ";
-        if (!each.why.empty()) say("note: " + name + each.why);
-        for (const auto& warning : each.server->warnings)
-            if (!global.quiet && each.state != "left") say("warning: " + name + warning);
-    }
+    tell_notes(outcomes, global);
     // Who names one wants that one.
     const bool lacks =
         !options.ids.empty() && std::any_of(outcomes.begin(), outcomes.end(),
@@ -284,7 +298,82 @@ int import_verb(const GlobalOptions& global, const ImportOptions& options) {
     return lacks ? int(kFailure) : int(kOk);
 }
 
+// ---- offered by init
+
+struct Found {
+    const ForeignFile* file;
+    const ForeignServer* server;
+};
+
+// Those that can be taken, of one id the first. What a checkout has for other clients only a person can choose.
+std::vector<Found> found_in(const std::vector<ForeignFile>& files, bool of_checkouts) {
+    std::vector<Found> all;
+    std::set<std::string> ids;
+    for (const auto& file : files)
+        for (const auto& server : file.servers)
+            if (server.left.empty() && (of_checkouts || !file.of_checkout) &&
+                ids.insert(server.id).second)
+                all.push_back({&file, &server});
+    return all;
+}
+
+// "1 3" or "1,3"; nothing: it makes no sense.
+std::optional<std::vector<std::size_t>> numbers_in(std::string line, std::size_t most) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::vector<std::size_t> numbers;
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+        std::size_t number = 0;
+        const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (read.ec != std::errc() || read.ptr != word.data() + word.size() || number < 1 ||
+            number > most)
+            return {};
+        numbers.push_back(number - 1);
+    }
+    return numbers;
+}
+
+std::vector<Found> chosen_of(const std::vector<Found>& found) {
+    say("servers that other clients have:");
+    for (std::size_t i = 0; i < found.size(); ++i)
+        say("  " + std::to_string(i + 1) + "  " + core::printable(found[i].server->id, 80) + "  " +
+            core::printable(reach_of(*found[i].server), 100) + "  (" + origin_of(*found[i].file) +
+            (found[i].file->of_checkout ? "; it comes with the checkout)" : ")"));
+    for (;;) {
+        std::fputs("take over which? numbers, as 1 3; Enter: none: ", stderr);
+        std::string line;
+        if (!std::getline(std::cin, line)) return {};
+        const auto numbers = numbers_in(line, found.size());
+        if (!numbers) {
+            say("expected numbers from 1 to " + std::to_string(found.size()));
+            continue;
+        }
+        std::vector<Found> chosen;
+        for (const auto each : *numbers) chosen.push_back(found[each]);
+        return chosen;
+    }
+}
+
 }  // namespace
+
+int offer_import(const GlobalOptions& global, Offer offer, json::array& taken) {
+    if (offer == Offer::Nothing) return kOk;
+    ImportOptions options;
+    options.scope = "project";
+    options.secrets = "store";
+    const auto files = read_all(options, environment_of(global));
+    if (!files) return report_file(files.error(), global);
+    auto found = found_in(*files, offer == Offer::Ask);
+    if (offer == Offer::Ask && !found.empty()) found = chosen_of(found);
+    for (const auto& each : found) options.ids.push_back(each.server->id);
+    Import import(global, options);
+    std::vector<Outcome> outcomes;
+    for (const auto& each : found) outcomes.push_back(import.take(*each.file, *each.server));
+    if (!outcomes.empty() && !global.json) print(outcomes, global);
+    tell_notes(outcomes, global);
+    taken = json_of(outcomes);
+    return kOk;
+}
 
 void add_import_verb(CLI::App& app, Choice& choice) {
     const auto options = std::make_shared<ImportOptions>();

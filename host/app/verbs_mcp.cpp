@@ -381,7 +381,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     const auto server = std::make_shared<std::string>();
     auto& mcp = add_verb(app, "mcp",
                          "Servers: status, test, list, logs, start, stop, restart, enable, "
-                         "disable, add, add-json, get, "
+                         "disable, add, add-json, presets, get, "
                          "remove, login, logout, auth",
                          "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
                          "mcp logs github -n 50\n  patchbay mcp logs --call 17");
@@ -460,6 +460,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
              "In the host that runs: let a server be used again, and connect it",
              "  patchbay mcp enable files\n  patchbay mcp enable files --scope user");
     add_add_verbs(mcp, choice);
+    add_presets_verb(mcp, choice);
     add_remove_verb(mcp, choice);
     add_get_verb(mcp, choice);
     add_auth_verbs(mcp, choice);

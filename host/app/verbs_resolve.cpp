@@ -311,7 +311,7 @@ void add_resolve_verbs(CLI::App& app, Choice& choice) {
         "else its "
         "value is written.");
     resolve.add_option("--agent", shown->agent, "One of [agents]; else all servers but theirs")
-        ->type_name("NAME");
+        ->type_name("AGENT");
     take_where(resolve, *shown);
     resolve
         .add_option("--materialize", shown->file,

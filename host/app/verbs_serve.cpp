@@ -281,20 +281,25 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         .add_option("--servers", wanted->servers,
                     "These servers alone (their IDs, with commas between them); the others are not "
                     "started")
+        ->type_name("ID,...")
         ->delimiter(',')
         ->allow_extra_args(false);
     take_each(
         serve, "--tools", wanted->tools, "PATTERN",
         "These tools alone: a public name, or the beginning of some with * at its end. Prompts "
         "and resources of a server are there where mcp__ID__ fits");
-    serve.add_option("--agent", wanted->agent,
-                     "What the agent of that name is shown, as [agents.NAME] says; over HTTP each "
-                     "has its own endpoint, /mcp/NAME");
+    serve
+        .add_option("--agent", wanted->agent,
+                    "What the agent of that name is shown, as [agents.NAME] says; over HTTP each "
+                    "has its own endpoint, /mcp/NAME")
+        ->type_name("AGENT");
     // Its names are not public ones, which the others go by.
     auto* only =
-        serve.add_option("--only", wanted->only,
-                         "This server alone (its ID), with the names that it has itself: a bridge "
-                         "between transports and protocol eras");
+        serve
+            .add_option("--only", wanted->only,
+                        "This server alone (its ID), with the names that it has itself: a bridge "
+                        "between transports and protocol eras")
+            ->type_name("ID");
     for (const auto* other : {"--servers", "--tools", "--agent"})
         only->excludes(serve.get_option(other));
     choice.on(serve, [wanted, &serve](const auto& global) {

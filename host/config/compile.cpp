@@ -436,6 +436,7 @@ const std::vector<std::string>& names_in_a_server() {
         for (const auto& key : server_keys()) all.emplace_back(key.name);
         const auto& settings = names_of_settings();
         all.insert(all.end(), settings.begin(), settings.end());
+        all.insert(all.end(), {"template", "with"});  // gone by now: resolve_templates()
         return all;
     }();
     return names;

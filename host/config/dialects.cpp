@@ -291,7 +291,8 @@ private:
                                      "would be allowed");
             tell_no_effect(member);
         }
-        if (member.key == "agents" && is_of_others()) return;  // theirs are something else
+        if ((member.key == "agents" || member.key == "templates") && is_of_others())
+            return;  // theirs are something else
         if (!member.value.is(Node::Kind::Map)) {
             if (member.key == "bundles") return;
             misshapen(member.value.mark,

@@ -5,10 +5,13 @@
 #include "config/keys.hpp"
 #include "config/merge.hpp"
 #include "config/sources.hpp"
+#include "config/templates.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -78,6 +81,17 @@ void anchor_gateway(Config& config, const Environment& environment) {
     anchor_socket("metrics", listener.metrics);
 }
 
+// Beside the places of a server's keys: where the template stands that has the rest of them.
+void tell_templates(Config& config, const TemplatePlaces& places) {
+    if (places.empty()) return;
+    for (const auto& server : config.servers)
+        if (const auto place = places.find(std::pair(server.id, server.place.file));
+            place != places.end())
+            config.origins.emplace_back("servers." + server.id + ".template", place->second);
+    std::sort(config.origins.begin(), config.origins.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
 // What was named for this run is to be there.
 bool is_unread(const Candidate& candidate) {
     using Found = Candidate::Found;
@@ -94,11 +108,13 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     for (const auto& limit : kTimeLimits)
         take_default(limit, environment, sources.closed_by, defaults, sources.diagnostics);
     settle_ids(sources.fragments);
+    const auto templates = resolve_templates(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;
     for (const auto& fragment : sources.fragments)
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
+    tell_templates(loaded.config, templates);
     anchor_roots(loaded.config, environment);
     anchor_gateway(loaded.config, environment);
     if (sources.closed_by.empty())
@@ -137,6 +153,8 @@ Config check(Fragment fragment, const Environment& environment,
                                         "it does not count: " + sources.closed_by,
                                         {}});
     fragments.push_back(std::move(fragment));
+    settle_ids(fragments);
+    resolve_templates(fragments);
     return merge(std::move(fragments));
 }
 

@@ -256,7 +256,9 @@ std::string transport_for(bool has_command, std::string_view url) {
 
 bool defines_connection(const Node& body) {
     const auto* nested = body.find("config");
+    // One that names a template which cannot be used is a definition all the same, and no overlay.
     return body.find("transport") || body.find("command") || body.find("url") ||
+           body.find("template") ||
            (nested && (nested->find("command") || nested->find("url")));
 }
 

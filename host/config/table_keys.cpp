@@ -346,7 +346,7 @@ const std::vector<std::string>& top_level_keys() {
         std::vector<std::string> all = {
             "servers", "mcp",    "inputs", "version", "enabled",     "exclusive", "$schema",
             "policy",  "client", "health", "limits",  "permissions", "plugins",   "secrets",
-            "log",     "auth",   "host",   "gateway", "agents",      "executors"};
+            "log",     "auth",   "host",   "gateway", "agents",      "executors", "templates"};
         for (const auto& table : kForeignTables) all.emplace_back(table.name);
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());

@@ -4,12 +4,17 @@
 #   include/patchbay/                  the headers of the plugin ABI
 #   lib/cmake/Patchbay/                find_package(Patchbay): patchbay::sdk, patchbay_add_plugin()
 #   share/doc/patchbay/                what `--help` points at: BATCH.md, CONFIG.md, ABI.md, plugins/<name>.md
+#   share/man/man1/                    patchbay.1, and a page a verb: patchbay-mcp-add.1
+#   share/bash-completion/completions/patchbay, share/zsh/site-functions/_patchbay,
+#   share/fish/vendor_completions.d/patchbay.fish
 # The host finds plugins and supervisor relative to its own binary, so the tree may be moved.
 # Component `sdk` is headers, package, templates and ABI.md alone, for plugin authors.
 include(CMakePackageConfigHelpers)
 
 if(TARGET patchbay)
     install(TARGETS patchbay RUNTIME DESTINATION bin)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/bash-completion
+        ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish DESTINATION share)
 endif()
 
 set(package lib/cmake/Patchbay)
@@ -37,7 +42,7 @@ function(patchbay_document source name)
     # What they link to is installed elsewhere than it stands here.
     file(READ ${PROJECT_SOURCE_DIR}/${source} text)
     string(REGEX REPLACE "\\]\\(\\.\\./plugins/([a-z_]+)/README\\.md" "](plugins/\\1.md" text "${text}")
-    string(REGEX REPLACE "\\]\\((examples|defaults|schema)" "](../../patchbay/config/\\1" text "${text}")
+    string(REGEX REPLACE "\\]\\((examples|defaults|schema|presets|starters)" "](../../patchbay/config/\\1" text "${text}")
     string(REPLACE "](../../config/" "](../../patchbay/config/" text "${text}")
     string(REPLACE "](include/" "](../../../include/" text "${text}")
     string(REPLACE "](template" "](../../patchbay/template" text "${text}")

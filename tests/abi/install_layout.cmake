@@ -9,7 +9,9 @@ foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor lib/patchbay/libp
         lib/patchbay/plugins/tcp/plugin.toml share/patchbay/template/unix.c
         share/patchbay/template_cpp/unix.cpp share/doc/patchbay/ABI.md share/doc/patchbay/BATCH.md
         share/doc/patchbay/CONFIG.md share/doc/patchbay/plugins/stdio.md
-        share/doc/patchbay/plugins/auth_oauth.md)
+        share/doc/patchbay/plugins/auth_oauth.md share/man/man1/patchbay.1 share/man/man1/patchbay-mcp-add.1
+        share/bash-completion/completions/patchbay share/zsh/site-functions/_patchbay
+        share/fish/vendor_completions.d/patchbay.fish)
     if(NOT EXISTS ${WORK}/${part})
         message(SEND_ERROR "not installed: ${part}")
     endif()

@@ -33,7 +33,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 TEST_F(CompletionOfLines, VerbsAndWhatStandsBelowThem) {
-    EXPECT_THAT(next({"=ru"}), ElementsAre("run"));
+    EXPECT_THAT(next({"=ru"}), UnorderedElementsAre("run", "run-agent"));
     EXPECT_THAT(next({"mcp", "=re"}), UnorderedElementsAre("restart", "remove"));
     EXPECT_THAT(next({"--config", "mcp", "config", "=rol"}), ElementsAre("rollback"))
         << "what an option takes is no verb";
@@ -69,6 +69,30 @@ TEST_F(CompletionOfLines, ToolsThatWereListedBefore) {
     EXPECT_THAT(next({"tools", "=mcp__ex__ec"}), Contains("mcp__ex__echo"));
 }
 
+TEST_F(CompletionOfLines, ValuesOfWhichAllAreKnown) {
+    home.write(home.user_config() / "config.toml",
+               "[servers.one]\ncommand = \"true\"\n[servers.two]\ncommand = \"true\"\n"
+               "[agents.coder]\nservers = [\"one\"]\n");
+    EXPECT_THAT(next({"--log-level", "=de"}), ElementsAre("debug"));
+    EXPECT_THAT(next({"mcp", "add", "x", "--transport", "="}),
+                ::testing::IsSupersetOf({"stdio", "http", "sse", "ws", "tcp"}));
+    EXPECT_THAT(next({"import", "--from", "=cur"}), ElementsAre("cursor"));
+    EXPECT_THAT(next({"connect", "=cod"}), ElementsAre("codex"));
+    EXPECT_THAT(next({"serve", "--agent", "=c"}), ElementsAre("coder"));
+    EXPECT_THAT(next({"resolve", "--agent", "=c"}), ElementsAre("coder"));
+    EXPECT_THAT(next({"run-agent", "=c"}), ElementsAre("coder"));
+    EXPECT_THAT(next({"export", "--to", "=cur"}), ElementsAre("cursor"));
+    EXPECT_THAT(next({"mcp", "add", "--preset", "=mem"}), ElementsAre("memory"));
+    EXPECT_THAT(next({"serve", "--only", "=t"}), ElementsAre("two"));
+    EXPECT_THAT(next({"serve", "--servers", "=one,t"}), ElementsAre("one,two"));
+    EXPECT_THAT(next({"token", "add", "x", "=--servers=o"}), ElementsAre("--servers=one"));
+    EXPECT_THAT(next({"secret", "rm", "="}), IsEmpty());
+    ASSERT_EQ(home.run({"secret", "set", "gh"}, "s3cret").exit_code, 0);
+    EXPECT_THAT(next({"secret", "rm", "="}), ElementsAre("gh"));
+    EXPECT_THAT(next({"secret", "set", "="}), IsEmpty()) << "that is a new one";
+    EXPECT_THAT(next({"=man"}), IsEmpty()) << "it is hidden, as in the help";
+}
+
 TEST_F(CompletionOfLines, FilesAreLeftToTheShell) {
     EXPECT_THAT(next({"config", "check", "="}), ElementsAre(":files"));
     EXPECT_THAT(next({"mcp", "add", "x", "--", "="}), ElementsAre(":files"));
@@ -101,6 +125,43 @@ TEST_F(CompletionOfLines, BashCompletesByItsScript) {
     const auto done = program.finish();
     EXPECT_THAT(done.out, StartsWith("ex\nremove\n")) << done.err;
     EXPECT_FALSE(std::filesystem::exists(home.work() / "ran"));
+}
+
+// What zsh would offer is told by a stand-in for its own `_describe`.
+TEST_F(CompletionOfLines, ZshCompletesByItsScript) {
+    if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh";
+    home.add_example("ex");
+    home.write("_patchbay", home.run({"completion", "zsh"}).out);
+    home.write("session.zsh",
+               "compdef() { : }\n_describe() { print -l -- \"${(@P)2}\" }\n_files() { print files "
+               "}\n. ./_patchbay\n"
+               "words=($1 mcp get e); CURRENT=4; _patchbay\n"
+               "words=($1 mcp rem); CURRENT=3; _patchbay\n"
+               "words=($1 config check ''); CURRENT=4; _patchbay\n");
+    auto shell = home.patchbay({});
+    shell.argv = {"/usr/bin/zsh", "-f", "session.zsh", shell.argv.front()};
+    Program program(shell);
+    const auto done = program.finish();
+    EXPECT_THAT(done.out, StartsWith("ex\nremove:Take a server out of the file")) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("\nfiles\n"));
+    EXPECT_EQ(done.err, "");
+}
+
+// fish itself is asked for what it would offer.
+TEST_F(CompletionOfLines, FishCompletesByItsScript) {
+    if (!std::filesystem::exists("/usr/bin/fish")) GTEST_SKIP() << "no fish";
+    home.add_example("ex");
+    home.write("patchbay.fish", home.run({"completion", "fish"}).out);
+    home.write("session.fish",
+               "set -x PATH (dirname $argv[1]) $PATH\nsource ./patchbay.fish\n"
+               "complete -C 'patchbay mcp get e'\ncomplete -C 'patchbay mcp rem'\n"
+               "complete -C 'patchbay --config pat'\n");
+    auto shell = home.patchbay({});
+    shell.argv = {"/usr/bin/fish", "--no-config", "session.fish", shell.argv.front()};
+    Program program(shell);
+    const auto done = program.finish();
+    EXPECT_THAT(done.out, StartsWith("ex\nremove\tTake a server out of the file")) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("\npatchbay.fish\n"));
 }
 
 }  // namespace

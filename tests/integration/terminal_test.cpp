@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -125,6 +127,28 @@ TEST(Terminal, ASecretIsTypedUnseen) {
     EXPECT_THAT(typing.seen(), AllOf(HasSubstr("added: a"), Not(HasSubstr("s3cret"))));
     EXPECT_THAT(read_file(home.root() / "state/patchbay/mcp-secrets.json"),
                 HasSubstr("\"value\":\"s3cret\""));
+}
+
+TEST(Terminal, InitOffersWhatOtherClientsHave) {
+    Home home;
+    std::filesystem::create_directories(home.root() / ".cursor");
+    std::ofstream(home.root() / ".cursor/mcp.json")
+        << R"({"mcpServers": {"one": {"command": "true"}, "two": {"command": "true"}}})";
+    const auto config = home.work() / ".patchbay/config.toml";
+    OnTerminal none(home.patchbay({"init"}));
+    ASSERT_TRUE(none.wait_for("Enter: none: "));
+    none.type("\r");
+    EXPECT_EQ(none.finish(), 0) << none.seen();
+    EXPECT_THAT(read_file(config), Not(HasSubstr("[servers.one]")));
+    std::filesystem::remove_all(home.work() / ".patchbay");
+    OnTerminal some(home.patchbay({"init"}));
+    ASSERT_TRUE(some.wait_for("Enter: none: "));
+    some.type("3\r");
+    ASSERT_TRUE(some.wait_for("expected numbers from 1 to 2"));
+    some.type("2\r");
+    EXPECT_EQ(some.finish(), 0) << some.seen();
+    EXPECT_THAT(read_file(config),
+                AllOf(HasSubstr("[servers.two]"), Not(HasSubstr("[servers.one]"))));
 }
 
 TEST(Terminal, ASecretThatIsNotTypedIsNone) {
