@@ -66,9 +66,19 @@ TEST(View, AnotherOneHasAnotherKeyAndTheSameTheSame) {
 TEST(ViewOfAgent, IsWhatItsTableSaysOrWhyThereIsNone) {
     config::Config config;
     const config::Place place{config::Scope::User, "c.toml", 3, 9};
-    config.agents = {{"off", place, false, {}, {}, {}, {}},
-                     {"reviewer", place, true, {{"git"}}, {{"mcp__git__log"}}, "reads", {}},
-                     {"wrong", place, true, {}, {}, {}, "user config c.toml:4:1: tools: ..."}};
+    const auto agent = [&](const char* name) {
+        config::Agent made;
+        made.name = name;
+        made.place = place;
+        return made;
+    };
+    auto off = agent("off"), reviewer = agent("reviewer"), wrong = agent("wrong");
+    off.enabled = false;
+    reviewer.servers = {"git"};
+    reviewer.tools = {"mcp__git__log"};
+    reviewer.description = "reads";
+    wrong.fault = "user config c.toml:4:1: tools: ...";
+    config.agents = {off, reviewer, wrong};
     const auto view = view_of_agent(config, "reviewer");
     ASSERT_TRUE(view);
     EXPECT_EQ(view->agent, "reviewer");
@@ -80,6 +90,37 @@ TEST(ViewOfAgent, IsWhatItsTableSaysOrWhyThereIsNone) {
     EXPECT_THAT(view_of_agent(config, "wrong").error().message, HasSubstr("c.toml:4:1: tools"));
     EXPECT_EQ(view_of_agent(config, "reviewr").error().message,
               "no agent \"reviewr\" is configured; did you mean \"reviewer\"?; known: reviewer");
+}
+
+TEST(ViewOfAgent, HidesWhatIsAnothersOwnUnlessItPicksThat) {
+    config::Config config;
+    for (const auto* name : {"friend", "other", "owner"}) {
+        config::Agent agent;
+        agent.name = name;
+        if (agent.name == "friend") agent.servers = {"own"};
+        config.agents.push_back(agent);
+    }
+    for (const auto* id : {"git", "own"}) {
+        config::Server server;
+        server.id = id;
+        if (server.id == "own") server.agent = "owner";
+        config.servers.push_back(server);
+    }
+    const auto shows = [&](const char* agent) {
+        return view_of_agent(config, agent)->holds("own");
+    };
+    EXPECT_TRUE(shows("owner"));
+    EXPECT_TRUE(shows("friend"));
+    EXPECT_FALSE(shows("other"));
+    const auto other = *view_of_agent(config, "other");
+    EXPECT_TRUE(other.holds("git"));
+    EXPECT_FALSE(other.holds("own", "mcp__own__x"));
+    View nobody;
+    hide_own_of_others(nobody, config);
+    EXPECT_FALSE(nobody.holds("own"));
+    EXPECT_FALSE(nobody.all());
+    EXPECT_NE(nobody.key(), "");
+    EXPECT_FALSE(View().within(other).holds("own")) << "with what options show";
 }
 
 }  // namespace
