@@ -11,6 +11,7 @@
 #include "app/server_account.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
+#include "app/tracked_secrets.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
@@ -350,6 +351,7 @@ const std::string& Host::project() const {
 std::vector<config::Diagnostic> Host::check() const {
     auto checked = config();
     check_surroundings(checked, impl_->options.environment);
+    tell_tracked_secrets(checked);
     for (const auto& proposal : checked.untrusted)
         for (auto fault : proposal.faults) {
             fault.severity = config::Severity::Warning;  // nothing of it is in force
@@ -360,9 +362,11 @@ std::vector<config::Diagnostic> Host::check() const {
 }
 
 std::vector<config::Diagnostic> Host::check_file(const std::string& file) const {
-    return check_one(
-        file, config::check_file(file, service::scope_of(file, candidates()),
-                                 impl_->options.environment, servers_of_plugins(impl_->plugins)));
+    auto checked =
+        config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
+                           servers_of_plugins(impl_->plugins));
+    tell_tracked_secrets(checked);
+    return check_one(file, std::move(checked));
 }
 
 std::vector<config::Diagnostic> Host::check_text(const std::string& file,

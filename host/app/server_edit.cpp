@@ -70,8 +70,9 @@ Error invalid(std::string why) {
     return {ErrorCode::Invalid, std::move(why)};
 }
 
-Scope scope_named(const std::string& name) {
-    return name == "local" ? Scope::Local : name == "user" ? Scope::User : Scope::Project;
+// One of the three that are checked on the command line.
+Scope scope_of(const EditOptions& options) {
+    return config::scope_named(options.scope).value_or(Scope::Project);
 }
 
 Result<void> check_id(const std::string& id) {

@@ -22,7 +22,7 @@ struct EditOptions : ServerWords {
 };
 
 Error invalid(std::string why);
-config::Scope scope_named(const std::string& name);
+config::Scope scope_of(const EditOptions& options);
 // ID, --scope and --file.
 void take_place(CLI::App& verb, EditOptions& options);
 

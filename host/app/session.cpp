@@ -26,6 +26,7 @@ config::Environment environment_of(const GlobalOptions& global) {
     environment.config_files = global.config_files;
     environment.sets = global.sets;
     environment.log_level = global.log_level;
+    environment.servers_of = config::scope_named(global.servers_of);
     return environment;
 }
 

@@ -39,6 +39,7 @@ struct GlobalOptions {
     std::vector<std::string> sets;                // --set
     std::vector<std::string> plugin_directories;  // --plugin-dir
     std::string log_level;                        // --log-level; empty: as configured
+    std::string servers_of;  // Environment::servers_of, by its name; empty: all
     bool json = false;
     bool quiet = false;    // no warnings
     bool alone = false;    // no running host is asked

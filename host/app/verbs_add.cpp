@@ -58,7 +58,7 @@ int add(const GlobalOptions& global, const EditOptions& options,
         const std::function<Result<json::object>(const ScopeFile&)>& wanted) {
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
-    const auto scope = scope_named(options.scope);
+    const auto scope = scope_of(options);
     const auto file = ScopeFile::choose(scope, options.id, options.file, environment,
                                         default_state_directory(environment));
     if (!file) return report_file(file.error(), global);

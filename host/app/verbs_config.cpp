@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <tuple>
 
 namespace patchbay::app {
@@ -42,6 +43,21 @@ void print_indented(const json::value& value, std::string& out, const std::strin
     }
 }
 
+// "2 errors and 1 warning in 3 files".
+std::string summary_of(const std::vector<config::Diagnostic>& diagnostics) {
+    const auto counted = [](std::size_t count, const std::string& what) {
+        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    std::set<std::string> files;
+    std::size_t errors = 0;
+    for (const auto& each : diagnostics) {
+        files.insert(each.place.file);
+        errors += each.severity == config::Severity::Error;
+    }
+    return counted(errors, "error") + " and " + counted(diagnostics.size() - errors, "warning") +
+           " in " + counted(files.size(), "file");
+}
+
 int report_check(std::vector<config::Diagnostic> diagnostics, const GlobalOptions& global) {
     // As they stand, for whoever mends them in this order.
     std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const auto& a, const auto& b) {
@@ -57,6 +73,7 @@ int report_check(std::vector<config::Diagnostic> diagnostics, const GlobalOption
     }
     const bool errors = print_diagnostics(diagnostics, global.quiet);
     if (diagnostics.empty() && !global.json) print_line("configuration is fine");
+    if (diagnostics.size() > 1 && !global.json && !global.quiet) say(summary_of(diagnostics));
     return errors ? kConfigError : kOk;
 }
 

@@ -24,8 +24,8 @@ namespace {
 
 int remove_verb(const GlobalOptions& global, const EditOptions& options) {
     const auto environment = environment_of(global);
-    const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
-                                        environment, default_state_directory(environment));
+    const auto file = ScopeFile::choose(scope_of(options), options.id, options.file, environment,
+                                        default_state_directory(environment));
     if (!file) return report_file(file.error(), global);
     Host host(host_options(global));
     if (!file->entry())
@@ -47,15 +47,15 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
                 std::map<std::string, ScopeChange>& changes) {
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
-    const auto file = ScopeFile::choose(scope_named(options.scope), options.id, options.file,
-                                        environment, default_state_directory(environment));
+    const auto file = ScopeFile::choose(scope_of(options), options.id, options.file, environment,
+                                        default_state_directory(environment));
     if (!file) return report_file(file.error(), global);
     const auto definitions = definitions_of(options.id, environment);
     Host host(host_options(global));
     if (definitions.empty() || !check_list(*file, options.id, definitions))
         return report(not_there(*file, options.id, host, definitions), global);
     // A weaker file adjusts nothing of a stronger one's.
-    if (!file->entry() && definitions.front().place.scope > scope_named(options.scope))
+    if (!file->entry() && definitions.front().place.scope > scope_of(options))
         return report(invalid("\"" + options.id + "\" is defined in " +
                               config::to_string(definitions.front().place) + "; say --scope " +
                               config::name_of(definitions.front().place.scope)),

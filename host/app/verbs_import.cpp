@@ -40,9 +40,7 @@ struct ImportOptions {
     bool names(const std::string& id) const {
         return std::find(ids.begin(), ids.end(), id) != ids.end();
     }
-    Scope into() const {
-        return scope == "local" ? Scope::Local : scope == "user" ? Scope::User : Scope::Project;
-    }
+    Scope into() const { return config::scope_named(scope).value_or(Scope::User); }
 };
 
 // What has become of one.

@@ -250,8 +250,9 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
 }
 
 // By a host of its own: what runs already proves nothing of a start.
-int test_verb(GlobalOptions global, const std::string& server) {
+int test_verb(GlobalOptions global, const std::string& server, const std::string& scope) {
     global.alone = true;
+    if (scope != "effective") global.servers_of = scope;
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
@@ -404,14 +405,16 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         "it is "
         "not approved.");
     test.add_option("ID", *server, "The server")->required();
-    choice.on(test, [server](const auto& global) { return test_verb(global, *server); });
     const auto scope = std::make_shared<std::string>("effective");
-    list.add_option("--scope", *scope,
-                    "What the files of one scope say, whether it counts or not; effective: what "
-                    "counts")
-        ->check(CLI::IsMember(
-            {"effective", "plugin", "user", "project", "local", "session", "enterprise"}))
-        ->capture_default_str();
+    for (auto* verb : {&list, &test})
+        verb->add_option("--scope", *scope,
+                         "What the files of one scope say, whether it counts or not; effective: "
+                         "what counts")
+            ->check(CLI::IsMember(
+                {"effective", "plugin", "user", "project", "local", "session", "enterprise"}))
+            ->capture_default_str();
+    choice.on(test,
+              [server, scope](const auto& global) { return test_verb(global, *server, *scope); });
     choice.on(list, [scope](const auto& global) {
         return *scope == "effective" ? list_verb(global) : list_of_scope(global, *scope);
     });

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -67,12 +68,12 @@ private:
         if (member.key == "env" || member.key == "headers" || member.key == "config" ||
             member.key == "oauth" || member.key == "tools") {
             for (const auto& inner : member.value.members) {
-                origins_[(member.key == "config" ? "servers." + id_ : key) + "." + inner.key] =
-                    source.place(inner.mark);
+                origins_.say((member.key == "config" ? "servers." + id_ : key) + "." + inner.key,
+                             source.place(inner.mark));
             }
         }
         // `config` nests settings that are shown one level up, so it has no place of its own.
-        if (member.key != "config") origins_[key] = source.place(member.mark);
+        if (member.key != "config") origins_.say(key, source.place(member.mark));
         if (member.key == "tools") {
             for (const auto& tool : member.value.members)
                 rules_["tools." + tool.key] = source.place(tool.mark);
@@ -413,8 +414,29 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
     // Of a server that comes to nothing no origin is shown either.
     Origins own;
     auto server = Compiler(id, context, diagnostics, own).run(settled);
-    if (server) origins.merge(own);
+    if (!server) return server;
+    for (const auto& [entry, source] : settled.replaced)
+        for (const auto& member : entry->body.members) {
+            const auto key = "servers." + id + "." + member.key;
+            // What only the weaker one said is no value of this server.
+            if (own.places.contains(key)) {
+                auto& over = own.overruled[key];
+                over.insert(over.begin(), source->place(member.mark));
+            }
+        }
+    origins.merge(own);
     return server;
+}
+
+void Origins::say(const std::string& key, Place place) {
+    const auto [said, fresh] = places.try_emplace(key, place);
+    if (fresh) return;
+    overruled[key].push_back(std::exchange(said->second, std::move(place)));
+}
+
+void Origins::merge(Origins& others) {
+    places.merge(others.places);
+    overruled.merge(others.overruled);
 }
 
 const std::vector<std::string>& names_of_settings() {

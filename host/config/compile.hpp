@@ -22,11 +22,20 @@ struct Settled {
     std::vector<Voice> overlays;  // weakest first
     // Overlays on a definition that a stronger one replaced, and what an enterprise file's replaced.
     std::vector<Voice> overruled;
-    Voice withheld;          // a stronger definition that waits for an approval
+    std::vector<Voice>
+        replaced;    // definitions and overlays that a stronger definition took the place of
+    Voice withheld;  // a stronger definition that waits for an approval
     bool contested = false;  // an overlay as strong as another was left out
 };
 
-using Origins = std::map<std::string, Place>;
+// Where each value that counts is said, and who has said it in vain, the weakest first.
+struct Origins {
+    std::map<std::string, Place> places;
+    std::map<std::string, std::vector<Place>> overruled;
+
+    void say(const std::string& key, Place place);
+    void merge(Origins& others);  // of other keys
+};
 
 struct CompileContext {
     const MergeDefaults& defaults;

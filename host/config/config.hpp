@@ -20,7 +20,8 @@ namespace patchbay::config {
 
 // Weakest first; the order is the strength.
 enum class Scope { BuiltIn, Plugin, User, Project, Local, Session, Enterprise };
-const char* name_of(Scope scope);  // "built-in", "plugin", "user", ...
+const char* name_of(Scope scope);                         // "built-in", "plugin", "user", ...
+std::optional<Scope> scope_named(std::string_view name);  // nothing: none is called so
 
 // Where a value was written. `file` is a path, or "--set", "PATCHBAY_CONFIG_JSON".
 struct Place {
@@ -343,6 +344,8 @@ struct Config {
     // Sorted: every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.
     std::vector<std::pair<std::string, Place>> origins;
+    // Who has said one of them in vain, the weakest first, by the same key.
+    std::map<std::string, std::vector<Place>> overruled;
     const Place* find_origin(std::string_view key) const;  // null: nobody has set it
 };
 

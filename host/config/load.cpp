@@ -110,6 +110,11 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     settle_ids(sources.fragments);
     const auto templates = resolve_templates(sources.fragments);
     withhold(sources.fragments, approvals, environment);
+    if (environment.servers_of)
+        for (auto& fragment : sources.fragments)
+            if (const auto scope = fragment.source.scope;
+                scope != *environment.servers_of && scope != Scope::Enterprise)
+                fragment.servers.clear();
     Loaded loaded;
     for (const auto& fragment : sources.fragments)
         if (loaded.project.empty()) loaded.project = fragment.source.project;

@@ -31,6 +31,8 @@ struct Environment {
     std::vector<std::string> config_files;  // --config FILE, in order
     std::vector<std::string> sets;          // --set key=value, in order
     std::string log_level;                  // --log-level; empty: not given
+    // Servers of the files of this scope alone, with what an enterprise file says of them; none: of all.
+    std::optional<Scope> servers_of;
     // getenv, or a fake. Empty optional: not set.
     std::function<std::optional<std::string>(const std::string&)> variable;
     StoredSecrets stored_secrets;  // empty: there are none here

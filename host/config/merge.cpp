@@ -68,8 +68,9 @@ Config finished(Merging&& merging) {
     std::sort(config.untrusted.begin(), config.untrusted.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     if (merging.denied_by) deny_all(config, *merging.denied_by);
-    config.origins.assign(std::make_move_iterator(merging.origins.begin()),
-                          std::make_move_iterator(merging.origins.end()));
+    config.origins.assign(std::make_move_iterator(merging.origins.places.begin()),
+                          std::make_move_iterator(merging.origins.places.end()));
+    config.overruled = std::move(merging.origins.overruled);
     return std::move(config);
 }
 

@@ -13,6 +13,13 @@ constexpr std::array kLevels = {"disable",       "deny",          "require-appro
 
 }  // namespace
 
+std::optional<Scope> scope_named(std::string_view name) {
+    for (const auto scope : {Scope::BuiltIn, Scope::Plugin, Scope::User, Scope::Project,
+                             Scope::Local, Scope::Session, Scope::Enterprise})
+        if (name == name_of(scope)) return scope;
+    return {};
+}
+
 const char* name_of(Scope scope) {
     switch (scope) {
         case Scope::BuiltIn:

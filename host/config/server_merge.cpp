@@ -95,8 +95,10 @@ void ServerMerge::define(Settled& settled, const ServerEntry& entry, const Sourc
         settled.withheld = {&entry, &source};
         return;
     }
-    if (settled.definition.entry && source.scope == Scope::Enterprise)
-        settled.overruled.push_back(settled.definition);
+    if (settled.definition.entry) {
+        settled.replaced.push_back(settled.definition);
+        if (source.scope == Scope::Enterprise) settled.overruled.push_back(settled.definition);
+    }
     settled.definition = {&entry, &source};
     settled.withheld = {};
     // Overlays were said about the definition that is gone, but for those of equal strength, and for what turns off
@@ -108,6 +110,7 @@ void ServerMerge::define(Settled& settled, const ServerEntry& entry, const Sourc
                    (from_project(source.scope) && turns_off(*voice.entry));
         });
     settled.overruled.insert(settled.overruled.end(), gone, settled.overlays.end());
+    settled.replaced.insert(settled.replaced.end(), gone, settled.overlays.end());
     settled.overlays.erase(gone, settled.overlays.end());
 }
 

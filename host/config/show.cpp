@@ -195,7 +195,16 @@ json::value to_json(const Config& config, bool with_origins) {
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {
         auto& origins = out["origins"].emplace_object();
-        for (const auto& [key, place] : config.origins) origins[key] = place_json(place);
+        for (const auto& [key, place] : config.origins) {
+            auto told = place_json(place);
+            if (const auto over = config.overruled.find(key); over != config.overruled.end())
+                for (const auto& each : over->second) {
+                    auto& list = told["over"];
+                    (list.is_array() ? list.get_array() : list.emplace_array())
+                        .push_back(place_json(each));
+                }
+            origins[key] = std::move(told);
+        }
         for (const auto& server : config.servers) {
             for (const auto& limit : kTimeLimits)
                 if (limit.variable && std::string_view(server.*limit.from) == limit.variable)

@@ -12,7 +12,7 @@ namespace patchbay::config {
 
 // {"servers": {ID: {...}}, "auth": ..., "client": ..., "permissions": ..., ...} in the words of the
 // config file; with_origins adds "origins": {"servers.ID.url": {"scope", "file", "line",
-// "column"}}.
+// "column"[, "over": [...]]}}: whom it overrules, the weakest first.
 boost::json::value to_json(const Config& config, bool with_origins);
 
 // Settings of a server as they stand in a file, for people: secrets are "***".

@@ -74,7 +74,7 @@ void TableMerge::take_key(const TableKey& key, const Member& member, const Sourc
         into_.forbid_all_of(source);
         return into_.note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
     }
-    into_.origins[name] = source.place(member.mark);
+    into_.origins.say(name, source.place(member.mark));
 }
 
 // False, with a diagnostic, when a source of equal strength has said this already.
@@ -134,7 +134,7 @@ void TableMerge::take_auth(const Member& table, const Fragment& fragment) {
         into_.config.auth_programs[member.key] =
             approved == fragment.auth_programs.end() ? std::nullopt : approved->second;
         if (from_project(source.scope)) into_.config.approved.insert(name);
-        into_.origins[name] = source.place(member.mark);
+        into_.origins.say(name, source.place(member.mark));
     }
 }
 
@@ -175,7 +175,7 @@ void TableMerge::take_agents(const Member& table, const Source& source) {
         const auto before = told.size();
         agents_[member.key] = read_agent(member, source, into_.hints, told);
         deny_for_errors_since(before, source);
-        into_.origins[name] = source.place(member.mark);
+        into_.origins.say(name, source.place(member.mark));
     }
 }
 
@@ -194,7 +194,7 @@ void TableMerge::take_executors(const Member& table, const Source& source) {
             narrow(there->second, read);
         else
             executors_[member.key] = std::move(read);
-        into_.origins[name] = source.place(member.mark);
+        into_.origins.say(name, source.place(member.mark));
     }
 }
 
@@ -214,16 +214,16 @@ void TableMerge::take_permissions(const Permissions& said, const Member& table,
 
 void TableMerge::withhold_auth(const Fragment& fragment) {
     for (const auto& proposal : fragment.withheld_auth) {
-        const auto in_force = into_.origins.find(proposal.id);
+        const auto in_force = into_.origins.places.find(proposal.id);
         const bool overruled =
-            in_force != into_.origins.end() && in_force->second.scope > proposal.place.scope;
+            in_force != into_.origins.places.end() && in_force->second.scope > proposal.place.scope;
         if (overruled) continue;
         std::erase_if(into_.config.untrusted,
                       [&](const Proposal& weaker) { return weaker.id == proposal.id; });
         into_.config.untrusted.push_back(proposal);
         into_.note(Severity::Warning, proposal.place,
                    proposal.id + ": this table is not approved" +
-                       (in_force == into_.origins.end()
+                       (in_force == into_.origins.places.end()
                             ? ""
                             : ", so that of " + to_string(in_force->second) + " stays in force") +
                        how_to_approve(proposal));

@@ -24,6 +24,39 @@ TEST(ConfigOnTheCommandLine, ShowMasksSecretsWhereverTheyStand) {
     EXPECT_THAT(home.run({"config", "show"}).out, HasSubstr("***"));
 }
 
+// The index of a checkout that has one file.
+std::string index_with(const std::string& path) {
+    std::string entry =
+        std::string(60, 'x') + std::string(1, '\0') + static_cast<char>(path.size()) + path;
+    entry.append(8 - entry.size() % 8, '\0');
+    return std::string("DIRC\0\0\0\2\0\0\0\1", 12) + entry + std::string(20, 'c');
+}
+
+TEST(ConfigOnTheCommandLine, CheckTellsOfSecretsInFilesThatGitTracks) {
+    Home home;
+    home.write(".mcp.json",
+               R"({"mcpServers": {"a": {"command": "cat", "env": {"API_KEY": "hunter2hunter"}}}})");
+    const auto check = [&] { return home.run({"config", "check"}).err; };
+    EXPECT_THAT(check(), Not(HasSubstr("git tracks")));
+    home.write(".git/index", index_with(".mcp.json"));
+    EXPECT_THAT(check(), AllOf(HasSubstr(".mcp.json:1:"),
+                               HasSubstr("env.API_KEY is in clear text in a file that git tracks"),
+                               Not(HasSubstr("hunter"))));
+    EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    EXPECT_THAT(check(), HasSubstr("env.API_KEY is in clear text in a file that git tracks"));
+    home.write(".mcp.json",
+               R"({"mcpServers": {"a": {"command": "cat", "env": {"API_KEY": "${secret:x}"}}}})");
+    EXPECT_THAT(check(), Not(HasSubstr("git tracks")));
+}
+
+TEST(ConfigOnTheCommandLine, CheckEndsWithHowMuchIsWrong) {
+    Home home;
+    home.write("one.toml", "[servers.a]\ncommand = 5\n[servers.b]\nurl = 'x'\nlasy = true\n");
+    EXPECT_THAT(home.run({"config", "check", "one.toml"}).err, HasSubstr(" in 1 file\n"));
+    EXPECT_THAT(home.run({"-q", "config", "check", "one.toml"}).err,
+                Not(HasSubstr(" in 1 file\n")));
+}
+
 TEST(ConfigOnTheCommandLine, ShowTellsTheOriginOfAValue) {
     Home home;
     const auto file = home.write(".patchbay/config.toml", "[servers.a]\ncommand = \"x\"\n");
@@ -101,9 +134,11 @@ TEST(ConfigOnTheCommandLine, ACheckedFileMayAdjustWhatAnotherDefines) {
     EXPECT_EQ(fine.exit_code, 0);
     const auto local = home.run({"config", "check", ".patchbay.local.toml"});
     EXPECT_EQ(local.exit_code, 4);
-    EXPECT_THAT(local.err, ::testing::MatchesRegex(
-                               "error: local config [^\n]*:2:1: [^\n]*\"env\" cannot change a "
-                               "server[^\n]*\n[^\n]*:3:2: unknown table[^\n]*\n"))
+    EXPECT_THAT(
+        local.err,
+        ::testing::MatchesRegex(
+            "error: local config [^\n]*:2:1: [^\n]*\"env\" cannot change a "
+            "server[^\n]*\n[^\n]*:3:2: unknown table[^\n]*\n1 error and 1 warning in 1 file\n"))
         << "in the order of its lines";
 }
 

@@ -73,6 +73,19 @@ TEST_F(EditVerbs, AProgramsOwnTableHasItsOwnWords) {
               R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/"}}})");
 }
 
+TEST_F(EditVerbs, OneScopesOwnWordIsTested) {
+    ASSERT_EQ(edit(example({"add", "ex", "--scope", "user"})).exit_code, 0);
+    home.write(".mcp.json", R"({"mcpServers": {"ex": {"command": "nowhere-to-be-found"}}})");
+    EXPECT_EQ(edit({"test", "ex"}).exit_code, 0) << "what is not approved does not count";
+    EXPECT_EQ(edit({"test", "ex", "--scope", "user"}).exit_code, 0);
+    EXPECT_EQ(edit({"test", "ex", "--scope", "project"}).exit_code, 7);
+    ASSERT_EQ(home.run({"trust", "ex", "--yes"}).exit_code, 0);
+    EXPECT_EQ(edit({"test", "ex"}).exit_code, 5);
+    EXPECT_EQ(edit({"test", "ex", "--scope", "user"}).exit_code, 0);
+    EXPECT_EQ(edit({"test", "ex", "--scope", "project"}).exit_code, 5);
+    EXPECT_EQ(edit({"test", "ex", "--scope", "local"}).exit_code, 6);
+}
+
 TEST_F(EditVerbs, WhatWouldNotWorkIsNotWritten) {
     struct Case {
         Words words;

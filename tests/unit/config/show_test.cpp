@@ -102,6 +102,28 @@ TEST(Show, OriginsComeWhenAskedFor) {
               R"({"servers.a.command":{"scope":"user","file":"config.toml","line":2,"column":1}})");
 }
 
+TEST(Show, OriginsNameWhomTheyOverrule) {
+    std::vector<Fragment> both;
+    const auto add = [&](Scope scope, const char* file, const char* text) {
+        both.push_back(read_fragment(text, Format::Toml, {scope, 0, file}));
+    };
+    add(Scope::User, "user.toml",
+        "[servers.a]\ncommand = 'x'\nargs = ['1']\n[health]\nmisses = 1\n");
+    add(Scope::Session, "session.toml",
+        "[servers.a]\ncommand = 'y'\nlazy = true\n[health]\nmisses = 2\n");
+    const auto merged = merge(std::move(both));
+    ASSERT_EQ(all(merged.diagnostics), "");
+    const auto shown = to_json(merged, true);
+    const auto& origins = shown.at("origins").as_object();
+    EXPECT_EQ(serialize(origins.at("servers.a.command")),
+              R"({"scope":"session","file":"session.toml","line":2,"column":1,)"
+              R"("over":[{"scope":"user","file":"user.toml","line":2,"column":1}]})");
+    EXPECT_FALSE(origins.contains("servers.a.args")) << "the stronger definition has none";
+    EXPECT_EQ(serialize(origins.at("health.misses").at("over")),
+              R"([{"scope":"user","file":"user.toml","line":5,"column":1}])");
+    EXPECT_FALSE(origins.at("servers.a.lazy").as_object().contains("over"));
+}
+
 TEST(Show, WhatIsShownCanBeReadAgain) {
     const auto config =
         of("[servers.a]\ncommand = 'x'\nargs = ['y']\ntool_timeout_sec = 1.5\ntools = { t = 'deny' "
