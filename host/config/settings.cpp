@@ -258,8 +258,7 @@ bool defines_connection(const Node& body) {
     const auto* nested = body.find("config");
     // One that names a template which cannot be used is a definition all the same, and no overlay.
     return body.find("transport") || body.find("command") || body.find("url") ||
-           body.find("template") ||
-           (nested && (nested->find("command") || nested->find("url")));
+           body.find("template") || (nested && (nested->find("command") || nested->find("url")));
 }
 
 }  // namespace patchbay::config

@@ -31,9 +31,8 @@ bool is_scalar(const Node& value) {
 }
 
 bool is_value(const Node& value) {
-    return is_scalar(value) ||
-           (value.is(Node::Kind::List) &&
-            std::all_of(value.items.begin(), value.items.end(), is_scalar));
+    return is_scalar(value) || (value.is(Node::Kind::List) &&
+                                std::all_of(value.items.begin(), value.items.end(), is_scalar));
 }
 
 std::string shown(const std::string& name) {
@@ -71,10 +70,11 @@ private:
         for (const auto& member : table.value.members) {
             const Template found{&member, &fragment.source};
             if (auto wrong = fault_of(found); !wrong.empty())
-                fragment.diagnostics.push_back({Severity::Error, found.place(),
-                                                "templates." + core::printable(member.key, 80) +
-                                                    ": " + std::move(wrong),
-                                                {}});
+                fragment.diagnostics.push_back(
+                    {Severity::Error,
+                     found.place(),
+                     "templates." + core::printable(member.key, 80) + ": " + std::move(wrong),
+                     {}});
             templates_[member.key].push_back(found);
         }
     }
@@ -89,12 +89,12 @@ private:
         if (body.find(kTemplate) || body.find(kWith))
             return "a template is no server: expected neither \"template\" nor \"with\" in it";
         const auto* params = body.find(kParams);
-        const bool names = !params || (params->is(Node::Kind::List) &&
-                                       std::all_of(params->items.begin(), params->items.end(),
-                                                   [](const Node& each) {
-                                                       return each.is(Node::Kind::Text) &&
-                                                              valid_id(each.text);
-                                                   }));
+        const bool names =
+            !params ||
+            (params->is(Node::Kind::List) &&
+             std::all_of(params->items.begin(), params->items.end(), [](const Node& each) {
+                 return each.is(Node::Kind::Text) && valid_id(each.text);
+             }));
         if (!names) return "params: expected a list of names: params = [\"db\"]";
         for (const auto& name : parameters_in(body))
             if (const auto known = params_of(body); !known.contains(name))
@@ -176,14 +176,15 @@ private:
         for (const auto& member : with->members) {
             const auto name = "with." + core::printable(member.key, 80);
             if (!params.contains(member.key))
-                return Complaint{member.mark,
-                                 name + ": it has no such parameter" +
-                                     core::did_you_mean(member.key, {params.begin(), params.end()})};
+                return Complaint{member.mark, name + ": it has no such parameter" +
+                                                  core::did_you_mean(
+                                                      member.key, {params.begin(), params.end()})};
             if (!is_value(member.value))
                 return Complaint{member.value.mark,
-                                 name + ": " + mismatch("text, a number, true or false, or a list "
-                                                        "of these",
-                                                        member.value)};
+                                 name + ": " +
+                                     mismatch("text, a number, true or false, or a list "
+                                              "of these",
+                                              member.value)};
             if (!parameters_in(member.value).empty())
                 return Complaint{member.value.mark,
                                  name + ": ${param:...} stands in templates alone"};
@@ -213,8 +214,7 @@ private:
         std::erase_if(entry.body.members, [](const Member& member) {
             return member.key == kTemplate || member.key == kWith;
         });
-        std::move(body.members.begin(), body.members.end(),
-                  std::back_inserter(entry.body.members));
+        std::move(body.members.begin(), body.members.end(), std::back_inserter(entry.body.members));
         filled_.emplace(std::pair(entry.id, source.file), found.place());
     }
 
