@@ -32,22 +32,19 @@ Guests::Guests(Host& host, Seat& seat, LocalCaller& person, ServerSwitch& server
 }
 
 void Guests::watch() {
-    const auto watched =
-        host_.loop().watch(seat_.socket(), core::Loop::kReadable, [this](unsigned) { accept(); });
-    watch_ = watched ? *watched : 0;
+    static_cast<void>(
+        watch_.start(seat_.socket(), core::Loop::kReadable, [this](unsigned) { accept(); }));
 }
 
 Result<void> Guests::listen_anew() {
     pause_.stop();
-    if (watch_ != 0) host_.loop().unwatch(std::exchange(watch_, 0));
+    watch_.stop();
     auto listens = seat_.listen();
     if (seat_.socket() >= 0) watch();
     return listens;
 }
 
-Guests::~Guests() {
-    if (watch_ != 0) host_.loop().unwatch(watch_);
-}
+Guests::~Guests() {}
 
 void Guests::accept() {
     for (int i = 0; i < kAcceptsAtOnce; ++i) {
@@ -57,9 +54,8 @@ void Guests::accept() {
             if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
             core::log::warn("cannot accept on " + seat_.path() + ": " + std::strerror(errno));
             // Mostly there are no descriptors left: the socket stays readable, and would be asked in each turn.
-            host_.loop().modify(watch_, 0);
-            pause_.start(kAcceptPause,
-                         [this] { host_.loop().modify(watch_, core::Loop::kReadable); });
+            watch_.want(0);
+            pause_.start(kAcceptPause, [this] { watch_.want(core::Loop::kReadable); });
             return;
         }
         if (const auto stranger = stranger_at(socket.get()); !stranger.empty()) {
@@ -109,7 +105,7 @@ void Guests::keep_within_bytes() {
 void Guests::drain() {
     if (std::exchange(draining_, true)) return;
     pause_.stop();
-    if (watch_ != 0) host_.loop().unwatch(std::exchange(watch_, 0));
+    watch_.stop();
     std::vector<GuestConnection*> all;  // each may end others
     for (const auto& [guest, row] : guests_) all.push_back(row.connection.get());
     for (auto* guest : all) guest->end_input();

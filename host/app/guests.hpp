@@ -11,6 +11,7 @@
 #include "app/meeting_point.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
+#include "core/watch.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -67,7 +68,7 @@ private:
     Reload& reload_;
     const std::function<Welcome(const Hello&)> welcome_;
     HangUps hang_ups_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{host_.loop()};
     core::Timer pause_;  // of accepting, where there are no descriptors left
     std::map<const GuestConnection*, Row> guests_;
     std::size_t bytes_ = 0, last_number_ = 0;

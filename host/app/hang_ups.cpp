@@ -10,20 +10,15 @@ namespace patchbay::app {
 
 HangUps::HangUps(core::Loop& loop) : loop_(loop), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     if (epoll_.get() < 0) return;
-    if (auto watched =
-            loop_.watch(epoll_.get(), core::Loop::kReadable, [this](unsigned) { look(); }))
-        watch_ = *watched;
-}
-
-HangUps::~HangUps() {
-    if (watch_ != 0) loop_.unwatch(watch_);
+    static_cast<void>(
+        watch_.start(epoll_.get(), core::Loop::kReadable, [this](unsigned) { look(); }));
 }
 
 // Nothing is asked for: an end is told of all the same (epoll_ctl(2)).
 Result<void> HangUps::add(int socket, std::function<void()> gone) {
     epoll_event nothing{};
     nothing.data.fd = socket;
-    if (watch_ == 0 || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &nothing) != 0)
+    if (!watch_.running() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &nothing) != 0)
         return Error{ErrorCode::Io, std::string("cannot watch a socket: ") + std::strerror(errno)};
     gone_[socket] = std::move(gone);
     return {};

@@ -9,6 +9,7 @@
 #include "core/descriptor.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
+#include "core/watch.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,6 @@ namespace patchbay::app {
 class HangUps {
 public:
     explicit HangUps(core::Loop& loop);
-    ~HangUps();
     HangUps(const HangUps&) = delete;
 
     // `gone` once; it may remove any.
@@ -31,7 +31,7 @@ private:
 
     core::Loop& loop_;
     core::Descriptor epoll_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     std::map<int, std::function<void()>> gone_;
 };
 

@@ -30,10 +30,6 @@ HostLine::HostLine(core::Loop& loop, MeetingPoint place, core::Descriptor socket
           loop, to_socket(writing_), [this] { on_relieved(); },
           [](const std::string&, std::size_t) {}) {}
 
-HostLine::~HostLine() {
-    if (watch_ != 0) loop_.unwatch(watch_);
-}
-
 Result<std::unique_ptr<HostLine>> HostLine::open(core::Loop& loop, MeetingPoint place,
                                                  core::Descriptor socket, const Hello& hello,
                                                  std::chrono::milliseconds most) {
@@ -57,11 +53,10 @@ void HostLine::listen(std::function<void(std::string_view line)> said,
                       std::function<void()> changed) {
     said_ = std::move(said);
     changed_ = std::move(changed);
-    auto watched = loop_.watch(socket_.get(), core::Loop::kReadable, [this](unsigned) {
+    static_cast<void>(watch_.start(socket_.get(), core::Loop::kReadable, [this](unsigned) {
         read();
         hand_on();
-    });
-    if (watched) watch_ = *watched;
+    }));
 }
 
 // Not before all is written: half a request would be none.
@@ -77,8 +72,8 @@ void HostLine::on_relieved() {
 }
 
 void HostLine::pause(bool paused) {
-    if (std::exchange(paused_, paused) == paused || watch_ == 0) return;
-    loop_.modify(watch_, paused ? 0u : unsigned{core::Loop::kReadable});
+    if (std::exchange(paused_, paused) != paused)
+        watch_.want(paused ? 0u : unsigned{core::Loop::kReadable});
 }
 
 bool HostLine::read() {
@@ -97,7 +92,7 @@ bool HostLine::read() {
 
 void HostLine::leave() {
     gone_ = true;
-    if (watch_ != 0) loop_.unwatch(std::exchange(watch_, 0));
+    watch_.stop();
 }
 
 // Where the search for a line's end has come to is kept: a long line comes in many pieces.

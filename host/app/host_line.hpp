@@ -12,6 +12,7 @@
 #include "app/meeting_point.hpp"
 #include "core/descriptor.hpp"
 #include "core/loop.hpp"
+#include "core/watch.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -30,7 +31,6 @@ public:
     static Result<std::unique_ptr<HostLine>> open(core::Loop& loop, MeetingPoint place,
                                                   core::Descriptor socket, const Hello& hello,
                                                   std::chrono::milliseconds most);
-    ~HostLine();
     HostLine(const HostLine&) = delete;
 
     const Welcome& welcome() const { return welcome_; }
@@ -57,7 +57,7 @@ private:
     core::Loop& loop_;
     const MeetingPoint place_;
     core::Descriptor socket_, writing_;  // one for each watch
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     LineOutput out_;
     Welcome welcome_;
     std::string buffer_;

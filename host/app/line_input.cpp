@@ -26,7 +26,7 @@ LineInput::LineInput(core::Loop& loop, int fd, Overlong overlong)
     : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)), overlong_(overlong) {}
 
 LineInput::~LineInput() {
-    if (watch_) loop_.unwatch(watch_);
+    watch_.stop();
     ::fcntl(fd_, F_SETFL, flags_);
 }
 
@@ -35,15 +35,15 @@ void LineInput::begin(std::function<void()> arrived) {
     // Whoever takes over from another one finds lines that came behind what that had waited for.
     if (waiting() > 0 || ended_) loop_.defer(lifetime_.guard([this] { arrived_(); }));
     if (ended_) return;
-    if (auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); }))
-        watch_ = *watched;
+    // A file cannot be watched, and is read a piece in each turn.
+    static_cast<void>(watch_.start(fd_, core::Loop::kReadable, [this](unsigned) { read(); }));
     read_later();
 }
 
 // A file, or /dev/null, is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a
 // piece a turn of the loop, so that answers are taken in between.
 void LineInput::read_later() {
-    if (!watch_ && !paused_ && !ended_) loop_.defer(lifetime_.guard([this] { read(); }));
+    if (!watch_.running() && !paused_ && !ended_) loop_.defer(lifetime_.guard([this] { read(); }));
 }
 
 void LineInput::read() {
@@ -66,7 +66,7 @@ void LineInput::read() {
 // The last line may lack its end.
 void LineInput::end() {
     ended_ = true;
-    if (watch_) loop_.unwatch(std::exchange(watch_, 0));
+    watch_.stop();
     if (taken_ < buffer_.size() && buffer_.back() != '\n') buffer_ += '\n';
 }
 
@@ -103,7 +103,7 @@ std::optional<Result<std::string_view>> LineInput::next() {
 
 void LineInput::pause(bool paused) {
     if (std::exchange(paused_, paused) == paused || ended_) return;
-    if (watch_) loop_.modify(watch_, paused ? 0u : unsigned{core::Loop::kReadable});
+    watch_.want(paused ? 0u : unsigned{core::Loop::kReadable});
     read_later();
 }
 

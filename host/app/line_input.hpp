@@ -10,6 +10,7 @@
 #include "core/lifetime.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
+#include "core/watch.hpp"
 
 #include <functional>
 #include <optional>
@@ -60,7 +61,7 @@ private:
     std::size_t line_bytes_ = kLineBytes;
     bool skipping_ = false;  // the rest of a line that was too long
     std::function<void()> arrived_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     bool paused_ = false, ended_ = false, failed_ = false, says_failure_ = true;
     std::string buffer_;
     std::size_t taken_ = 0;    // where the first line begins that was not taken

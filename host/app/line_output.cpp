@@ -36,10 +36,6 @@ LineOutput::LineOutput(core::Loop& loop, To to, std::function<void()> relieved,
       relieved_(std::move(relieved)),
       dropped_(std::move(dropped)) {}
 
-LineOutput::~LineOutput() {
-    if (watch_ != 0) loop_.unwatch(watch_);
-}
-
 void LineOutput::put_event(const std::string& from, std::string line) {
     if (!put_bounded(from, std::move(line))) ++events_[from].dropped;
 }
@@ -82,11 +78,10 @@ void LineOutput::flush() {
     write_ready();
     if (to_.unread == Unread::IsLost && waiting() > kMostBytes) lose();
     while (waiting() > kMostBytes && wait_for_reader()) write_ready();
-    if (written() == (watch_ == 0)) return;
-    if (written()) return loop_.unwatch(std::exchange(watch_, 0));
-    const auto watched =
-        loop_.watch(to_.sink->fd(), core::Loop::kWritable, [this](unsigned) { flush_and_tell(); });
-    if (watched) watch_ = *watched;
+    if (written() != watch_.running()) return;
+    if (written()) return watch_.stop();
+    static_cast<void>(watch_.start(to_.sink->fd(), core::Loop::kWritable,
+                                   [this](unsigned) { flush_and_tell(); }));
 }
 
 void LineOutput::flush_and_tell() {

@@ -13,6 +13,7 @@
 
 #include "core/lifetime.hpp"
 #include "core/loop.hpp"
+#include "core/watch.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -51,7 +52,6 @@ public:
     LineOutput(core::Loop& loop, To to, std::function<void()> relieved,
                std::function<void(const std::string& from, std::size_t count)> dropped);
     LineOutput(const LineOutput&) = delete;
-    ~LineOutput();
 
     void put(std::string line);
     // `from`: whose event it is.
@@ -82,7 +82,7 @@ private:
     const To to_;
     const std::function<void()> relieved_;
     const std::function<void(const std::string&, std::size_t)> dropped_;
-    core::Loop::WatchId watch_ = 0;  // while something waits for a reader
+    core::Watch watch_{loop_};  // while something waits for a reader
     std::string out_;
     std::size_t begin_ = 0;  // of what is not written yet
     struct Events {

@@ -81,13 +81,8 @@ PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant 
       settle_(loop),
       look_(loop) {
     if (inotify_.get() < 0) return;
-    if (auto watched =
-            loop.watch(inotify_.get(), core::Loop::kReadable, [this](unsigned) { on_events(); }))
-        watch_ = *watched;
-}
-
-PathWatch::~PathWatch() {
-    if (watch_ != 0) loop_.unwatch(watch_);
+    static_cast<void>(
+        watch_.start(inotify_.get(), core::Loop::kReadable, [this](unsigned) { on_events(); }));
 }
 
 void PathWatch::watch(std::vector<std::string> paths) {

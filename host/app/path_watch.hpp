@@ -18,6 +18,7 @@
 #include "core/descriptor.hpp"
 #include "core/loop.hpp"
 #include "core/timer.hpp"
+#include "core/watch.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -44,7 +45,6 @@ public:
     using IsDistant = std::function<bool(const std::string& folder)>;
 
     PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant = {});
-    ~PathWatch();
     PathWatch(const PathWatch&) = delete;
 
     // These, absolute ones, from now on; what they lead through is looked at anew.
@@ -76,7 +76,7 @@ private:
     const std::function<void()> changed_;
     const IsDistant is_distant_;
     core::Descriptor inotify_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     std::vector<std::string> paths_;
     std::map<std::string, Folder> folders_;
     core::Timer settle_, look_;

@@ -78,13 +78,13 @@ RedirectListener::RedirectListener(core::Loop& loop, int socket, Fits fits,
       fits_(std::move(fits)),
       came_(std::move(came)),
       patience_(patience) {
-    if (auto watch = loop_.watch(socket_, core::Loop::kReadable, [this](unsigned) { accept(); }))
-        watch_ = *watch;
+    // Where it cannot be watched nobody is heard, and the patience of who waits ends it.
+    static_cast<void>(watch_.start(socket_, core::Loop::kReadable, [this](unsigned) { accept(); }));
 }
 
 RedirectListener::~RedirectListener() {
     while (!peers_.empty()) drop(*peers_.front());
-    if (watch_) loop_.unwatch(watch_);
+    watch_.stop();
     ::close(socket_);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/loop.hpp"
 #include "core/result.hpp"
+#include "core/watch.hpp"
 
 #include <chrono>
 #include <functional>
@@ -59,7 +60,7 @@ private:
     Fits fits_;
     std::function<void(std::string)> came_;
     const std::chrono::milliseconds patience_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     std::list<std::unique_ptr<Peer>> peers_;
 };
 

@@ -75,21 +75,20 @@ Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::
     : server_(server),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
+      watch_(server.loop_),
       limit_(server.loop_, [this] { on_late(); }),
       reader_(server.limits_),
       body_(reader_, server.limits_, server.reading_),
       ready_(stream_->ready()) {
-    const auto watch = server_.loop_.watch(stream_->fd(), core::Loop::kReadable,
-                                           [this](unsigned events) { on_events(events); });
-    if (watch) watch_ = *watch;
-    waiting_for_ = core::Loop::kReadable;
+    const bool watched = watch_.start(stream_->fd(), core::Loop::kReadable,
+                                      [this](unsigned events) { on_events(events); });
     const auto most = ready_ ? server_.limits_.idle : server_.limits_.head;
-    limit(watch ? most : 0s, 0);  // nothing will be heard of it
+    limit(watched ? most : 0s, 0);  // nothing will be heard of it
 }
 
 Connection::~Connection() {
     lifetime_.end();
-    if (watch_) server_.loop_.unwatch(watch_);
+    watch_.stop();
     if (turn_) turn_->lose();
 }
 
@@ -108,11 +107,6 @@ void Connection::on_late() {
     refuse(late_status_, "the request did not come in time");
 }
 
-void Connection::wait_for(unsigned events) {
-    if (watch_ && std::exchange(waiting_for_, events) != events)
-        server_.loop_.modify(watch_, events);
-}
-
 void Connection::on_events(unsigned events) {
     const auto alive = lifetime_.watch();
     if (events & core::Loop::kWritable && !stream_->reads_by_writing()) flush();
@@ -123,7 +117,7 @@ void Connection::on_events(unsigned events) {
 void Connection::readable() {
     char block[kReadBytes];
     const auto got = stream_->read(block, sizeof block);
-    if (stream_->reads_by_writing()) wait_for(waiting_for_ | core::Loop::kWritable);
+    if (stream_->reads_by_writing()) watch_.want_more(core::Loop::kWritable);
     if (!ready_ && stream_->ready()) {
         ready_ = true;
         limit(server_.limits_.idle, 0);
@@ -138,11 +132,10 @@ void Connection::readable() {
 void Connection::take_requests() {
     if ((turn_ && !body_.is_wanted()) || ended_ || state_ != State::Open) {
         // The end of the connection is not seen meanwhile; neither is it by who sends so much ahead.
-        if (reader_.unread() > kAheadBytes)
-            wait_for(waiting_for_ & ~unsigned{core::Loop::kReadable});
+        if (reader_.unread() > kAheadBytes) watch_.want_less(core::Loop::kReadable);
         return;
     }
-    wait_for(waiting_for_ | core::Loop::kReadable);
+    watch_.want_more(core::Loop::kReadable);
     for (;;) {
         const auto step = reader_.next();
         if (step == RequestReader::Step::Refused)
@@ -265,10 +258,10 @@ void Connection::flush() {
         writer_.taken(*taken);
     }
     if (writer_.empty()) {
-        wait_for(waiting_for_ & ~unsigned{core::Loop::kWritable});
+        watch_.want_less(core::Loop::kWritable);
         return written_all();
     }
-    wait_for(waiting_for_ | core::Loop::kWritable);
+    watch_.want_more(core::Loop::kWritable);
     if (wrote || !limit_.is_set()) limit(server_.limits_.write, 0);
 }
 
@@ -291,7 +284,7 @@ void Connection::linger() {
     state_ = State::LastWords;
     reader_.drop_unread();
     stream_->end();
-    wait_for(core::Loop::kReadable);
+    watch_.want(core::Loop::kReadable);
     limit(kLinger, 0);
 }
 
@@ -299,7 +292,7 @@ void Connection::close() {
     if (state_ == State::Closed) return;
     state_ = State::Closed;
     limit_.clear();
-    if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
+    watch_.stop();
     stream_.reset();
     writer_.clear();
     body_.drop();

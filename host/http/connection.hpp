@@ -8,6 +8,7 @@
 
 #include "core/deadline.hpp"
 #include "core/lifetime.hpp"
+#include "core/watch.hpp"
 #include "http/answer_writer.hpp"
 #include "http/byte_stream.hpp"
 #include "http/incoming_body.hpp"
@@ -64,15 +65,13 @@ private:
     void written_all();
     void linger();
     void close();
-    void wait_for(unsigned events);
     void limit(std::chrono::seconds most, unsigned status);
     void on_late();
 
     Server& server_;
     std::unique_ptr<ByteStream> stream_;  // null: closed
     const std::string peer_;
-    core::Loop::WatchId watch_ = 0;
-    unsigned waiting_for_ = 0;
+    core::Watch watch_;
     core::Deadline limit_;
     unsigned late_status_ = 0;  // of who is not in time; 0: it is closed without a word
     State state_ = State::Open;

@@ -43,9 +43,9 @@ Server::Server(core::Loop& loop, Listener listener, Handler& handler, Limits lim
       streams_(streams),
       observer_(observer),
       pause_(loop) {
-    const auto watch =
-        loop_.watch(listener_.fd(), core::Loop::kReadable, [this](unsigned) { accept(); });
-    if (watch) watch_ = *watch;
+    // Where it cannot be watched nobody comes in.
+    static_cast<void>(
+        watch_.start(listener_.fd(), core::Loop::kReadable, [this](unsigned) { accept(); }));
 }
 
 Server::~Server() {
@@ -57,7 +57,7 @@ Server::~Server() {
 void Server::stop() {
     stopped_ = true;
     pause_.stop();
-    if (watch_) loop_.unwatch(std::exchange(watch_, 0));
+    watch_.stop();
     // One that closes leaves the list when this turn is over.
     for (const auto& each : connections_) each->stop();
 }
@@ -77,8 +77,8 @@ void Server::accept() {
             if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
             core::log::warn("cannot accept on " + listener_.address().url() + ": " +
                             std::strerror(errno));
-            loop_.modify(watch_, 0);
-            pause_.start(kAcceptPause, [this] { loop_.modify(watch_, core::Loop::kReadable); });
+            watch_.want(0);
+            pause_.start(kAcceptPause, [this] { watch_.want(core::Loop::kReadable); });
             return;
         }
         const int on = 1;

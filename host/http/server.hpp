@@ -11,6 +11,7 @@
 #include "core/loop.hpp"
 #include "core/observer.hpp"
 #include "core/timer.hpp"
+#include "core/watch.hpp"
 #include "http/address.hpp"
 #include "http/exchange.hpp"
 
@@ -58,7 +59,7 @@ private:
     const Limits limits_;
     Streams* const streams_;
     core::Observer* const observer_;
-    core::Loop::WatchId watch_ = 0;
+    core::Watch watch_{loop_};
     core::Timer pause_;  // of accepting, where there are no descriptors left
     std::list<std::unique_ptr<Connection>> connections_;
     std::size_t reading_ = 0;  // bytes of bodies that are being read
