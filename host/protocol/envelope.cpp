@@ -3,11 +3,11 @@
 #include "core/json_beside.hpp"
 #include "core/text.hpp"
 #include "protocol/raw_json.hpp"
+#include "protocol/raw_value.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace patchbay::protocol {
@@ -120,13 +120,6 @@ private:
     }
 };
 
-std::string_view trim(std::string_view text) {
-    const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!text.empty() && space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && space(text.back())) text.remove_suffix(1);
-    return text;
-}
-
 // From the top-level keys' addresses to raw values. `inside` runs from after `{` to before `}`.
 void cut_members(std::string_view inside, const std::vector<std::string_view>& keys,
                  std::vector<Member>& members) {
@@ -135,9 +128,9 @@ void cut_members(std::string_view inside, const std::vector<std::string_view>& k
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const char* from = keys[i].data() + keys[i].size() + 1;  // after the closing quote
         const char* to = i + 1 < keys.size() ? keys[i + 1].data() - 1 : end;
-        auto value = trim({from, static_cast<std::size_t>(to - from)});
-        value = trim(value.substr(1));                                             // the colon
-        if (i + 1 < keys.size()) value = trim(value.substr(0, value.size() - 1));  // the comma
+        auto value = trimmed({from, static_cast<std::size_t>(to - from)});
+        value = trimmed(value.substr(1));                                             // the colon
+        if (i + 1 < keys.size()) value = trimmed(value.substr(0, value.size() - 1));  // the comma
         members.push_back({keys[i], value});
     }
 }
@@ -254,32 +247,9 @@ Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_
     if (scan.escaped_key) {
         return Error{ErrorCode::Protocol, "message has an escaped top-level key"};
     }
-    const auto body = trim(text);
+    const auto body = trimmed(text);
     cut_members(body.substr(1, body.size() - 2), keys, members);
     return &members;
-}
-
-// To the comma or bracket that follows a value, or the end of the text.
-std::size_t past_value(std::string_view text, std::size_t at) {
-    // All else is passed over without a second look: schemas and lists are mostly that.
-    static constexpr auto kMeansSomething = [] {
-        std::array<bool, 256> table{};
-        for (const unsigned char c : {'"', ',', '{', '}', '[', ']'}) table[c] = true;
-        return table;
-    }();
-    for (std::size_t depth = 0; at < text.size();) {
-        const char c = text[at];
-        if (!kMeansSomething[static_cast<unsigned char>(c)]) {
-            ++at;
-            continue;
-        }
-        const bool closes = c == '}' || c == ']';
-        if (depth == 0 && (c == ',' || closes)) break;
-        if (c == '{' || c == '[') ++depth;
-        if (closes) --depth;
-        at = c == '"' ? past_string(text, at) : at + 1;
-    }
-    return std::min(at, text.size());
 }
 
 // Of a valid JSON value. Digits are the common case; 7.0 and 7e0 are the same number to JSON.
@@ -368,7 +338,7 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
 
 Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::size_t most,
                                                   std::size_t depth) {
-    const auto text = trim(batch);
+    const auto text = trimmed(batch);
     if (text.size() < 2 || text.front() != '[' || text.back() != ']')
         return malformed("not a batch of messages");
     const auto inside = text.substr(1, text.size() - 2);
@@ -379,7 +349,7 @@ Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::s
                                                " messages (limit batch_items)"};
         const auto begin = at;
         at = past_value(inside, at);
-        const auto item = trim(inside.substr(begin, at - begin));
+        const auto item = trimmed(inside.substr(begin, at - begin));
         if (const auto message = parse_envelope(item, depth); !message)
             return within("message " + std::to_string(items.size() + 1) + " of a batch",
                           message.error());
@@ -413,77 +383,13 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
     for (const auto& [key, value] : **members) {
         if (key == "_meta") {
             if (value.front() != '{') return malformed("_meta is not an object");
-            params.meta = trim(value.substr(1, value.size() - 2));
+            params.meta = trimmed(value.substr(1, value.size() - 2));
             continue;
         }
         if (!params.members.empty()) params.members += ',';
         params.members.append("\"").append(key).append("\":").append(value);
     }
     return params;
-}
-
-std::string_view raw_member(std::string_view members, std::string_view key) {
-    std::size_t at = 0;
-    while (at < members.size()) {
-        at = members.find('"', at);
-        if (at == std::string_view::npos) return {};
-        const auto key_begin = at + 1;
-        at = past_string(members, at);
-        if (at > members.size()) return {};
-        const auto found = members.substr(key_begin, at - 1 - key_begin);
-        at = members.find(':', at);
-        if (at == std::string_view::npos) return {};
-        const auto begin = ++at;
-        at = past_value(members, at);
-        if (found == key) return trim(members.substr(begin, at - begin));
-    }
-    return {};
-}
-
-std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object) {
-    std::vector<std::pair<std::string, std::string_view>> members;
-    each_member(object, [&](std::string key, std::string_view value) {
-        members.emplace_back(std::move(key), value);
-        return true;
-    });
-    return members;
-}
-
-void each_member(std::string_view object,
-                 const std::function<bool(std::string key, std::string_view value)>& each) {
-    const auto text = trim(object);
-    if (text.size() >= 2 && text.front() == '{') each_of(text.substr(1, text.size() - 2), each);
-}
-
-std::string_view items_in(std::string_view array) {
-    const auto inside = trim(array);
-    if (inside.size() < 2 || inside.front() != '[') return {};
-    return trim(inside.substr(1, inside.size() - 2));
-}
-
-std::string_view take_item(std::string_view& items) {
-    const auto end = past_value(items, 0);
-    const auto item = trim(items.substr(0, end));
-    items.remove_prefix(std::min(end + 1, items.size()));  // past the comma
-    return item;
-}
-
-std::string without_spaces(std::string_view text) {
-    constexpr std::string_view kSpaces = " \t\r\n";
-    std::string out;
-    out.reserve(text.size());
-    std::size_t kept = 0;  // up to there it is in `out`
-    for (std::size_t at = 0; at < text.size();) {
-        if (text[at] == '"') {
-            at = std::min(past_string(text, at), text.size());
-        } else if (text[at] > ' ' || kSpaces.find(text[at]) == kSpaces.npos) {
-            ++at;
-        } else {
-            out.append(text, kept, at - kept);
-            kept = ++at;
-        }
-    }
-    return out.append(text, kept);
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {

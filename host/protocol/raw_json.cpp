@@ -2,8 +2,10 @@
 
 #include "core/json.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_value.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace patchbay::protocol {
@@ -41,6 +43,99 @@ void each_of(std::string_view members,
         value.remove_prefix(std::min(value.find_first_not_of(" \t\r\n", colon + 1), value.size()));
         if (!each(std::move(*key), value)) return;
     }
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    while (!text.empty() && space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+std::size_t past_value(std::string_view text, std::size_t at) {
+    // All else is passed over without a second look: schemas and lists are mostly that.
+    static constexpr auto kMeansSomething = [] {
+        std::array<bool, 256> table{};
+        for (const unsigned char c : {'"', ',', '{', '}', '[', ']'}) table[c] = true;
+        return table;
+    }();
+    for (std::size_t depth = 0; at < text.size();) {
+        const char c = text[at];
+        if (!kMeansSomething[static_cast<unsigned char>(c)]) {
+            ++at;
+            continue;
+        }
+        const bool closes = c == '}' || c == ']';
+        if (depth == 0 && (c == ',' || closes)) break;
+        if (c == '{' || c == '[') ++depth;
+        if (closes) --depth;
+        at = c == '"' ? past_string(text, at) : at + 1;
+    }
+    return std::min(at, text.size());
+}
+
+std::string_view raw_member(std::string_view members, std::string_view key) {
+    std::size_t at = 0;
+    while (at < members.size()) {
+        at = members.find('"', at);
+        if (at == std::string_view::npos) return {};
+        const auto key_begin = at + 1;
+        at = past_string(members, at);
+        if (at > members.size()) return {};
+        const auto found = members.substr(key_begin, at - 1 - key_begin);
+        at = members.find(':', at);
+        if (at == std::string_view::npos) return {};
+        const auto begin = ++at;
+        at = past_value(members, at);
+        if (found == key) return trimmed(members.substr(begin, at - begin));
+    }
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object) {
+    std::vector<std::pair<std::string, std::string_view>> members;
+    each_member(object, [&](std::string key, std::string_view value) {
+        members.emplace_back(std::move(key), value);
+        return true;
+    });
+    return members;
+}
+
+void each_member(std::string_view object,
+                 const std::function<bool(std::string key, std::string_view value)>& each) {
+    const auto text = trimmed(object);
+    if (text.size() >= 2 && text.front() == '{') each_of(text.substr(1, text.size() - 2), each);
+}
+
+std::string_view items_in(std::string_view array) {
+    const auto inside = trimmed(array);
+    if (inside.size() < 2 || inside.front() != '[') return {};
+    return trimmed(inside.substr(1, inside.size() - 2));
+}
+
+std::string_view take_item(std::string_view& items) {
+    const auto end = past_value(items, 0);
+    const auto item = trimmed(items.substr(0, end));
+    items.remove_prefix(std::min(end + 1, items.size()));  // past the comma
+    return item;
+}
+
+std::string without_spaces(std::string_view text) {
+    constexpr std::string_view kSpaces = " \t\r\n";
+    std::string out;
+    out.reserve(text.size());
+    std::size_t kept = 0;  // up to there it is in `out`
+    for (std::size_t at = 0; at < text.size();) {
+        if (text[at] == '"') {
+            at = std::min(past_string(text, at), text.size());
+        } else if (text[at] > ' ' || kSpaces.find(text[at]) == kSpaces.npos) {
+            ++at;
+        } else {
+            out.append(text, kept, at - kept);
+            kept = ++at;
+        }
+    }
+    return out.append(text, kept);
 }
 
 }  // namespace patchbay::protocol
