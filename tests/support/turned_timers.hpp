@@ -27,6 +27,8 @@ public:
     TurnedTimers(const TurnedTimers&) = delete;
 
     const patchbay_host* host() const { return &face_.host; }
+    // Its clock stands from now on, but for skip(): what the machine is busy with takes no time.
+    void stand_still() { stands_at_ns_ = clock(host()).monotonic_ns(real_); }
     // From now on it is later by that.
     void skip(std::chrono::nanoseconds span) {
         skipped_ns_ += static_cast<std::uint64_t>(span.count());
@@ -97,9 +99,7 @@ private:
             }};
         static constexpr patchbay_host_clock times = {
             sizeof(patchbay_host_clock), 0,
-            [](const patchbay_host* host) noexcept -> std::uint64_t {
-                return clock(host).monotonic_ns(real(host)) + of(host).skipped_ns_;
-            },
+            [](const patchbay_host* host) noexcept -> std::uint64_t { return of(host).now_ns(); },
             [](const patchbay_host* host) noexcept -> std::uint64_t {
                 return clock(host).unix_ms(real(host)) + of(host).skipped_ns_ / 1'000'000;
             }};
@@ -124,8 +124,13 @@ private:
     const Face face_;
     const patchbay_host* const real_;
     const std::uint64_t divisor_;
-    std::atomic<std::uint64_t> skipped_ns_{0};
-    mutable std::mutex mutex_;  // guards asked_
+    std::uint64_t now_ns() const {
+        return (stands_at_ns_ != 0 ? stands_at_ns_.load() : clock(host()).monotonic_ns(real_)) +
+               skipped_ns_;
+    }
+
+    std::atomic<std::uint64_t> skipped_ns_{0}, stands_at_ns_{0};  // the latter 0: it goes
+    mutable std::mutex mutex_;                                    // guards asked_
     std::vector<std::chrono::milliseconds> asked_;
 };
 

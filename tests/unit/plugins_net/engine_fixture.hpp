@@ -7,6 +7,7 @@
 #include "plugin/abi.hpp"
 #include "plugin/services/host_services.hpp"
 #include "support/scripted_http.hpp"
+#include "support/turned_timers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +75,8 @@ class EngineTest : public ::testing::Test,
 protected:
     EngineTest() : services_("dev.patchbay.test", plugin::offered_extensions()) {
         services_.attach(loop_);
-        on(services_.host());
+        host_.stand_still();
+        on(host_.host());
         look();
     }
     ~EngineTest() override {
@@ -87,6 +89,8 @@ protected:
         workers_.stop();
         services_.detach();
     }
+    // What is awaited from now on takes its time: so much for each look at whether it is there.
+    void let_waiting_take(core::Clock::duration each_look) { each_look_ = each_look; }
     // Of that host; before anything is begun.
     void on(const patchbay_host* host) {
         patchbay_open_params params{};
@@ -124,6 +128,7 @@ protected:
     bool until(const std::function<bool()>& done) {
         return loop_.run_until(
             [&] {
+                host_.skip(each_look_);
                 const Turn turn(*core_);
                 return done();
             },
@@ -135,8 +140,10 @@ protected:
     }
     // Long enough for what is looked at all the time; too short only lets a fault pass.
     void let_time_pass() {
-        for (int i = 0; i < 3; ++i)
-            EXPECT_FALSE(loop_.run_until([] { return false; }, core::Clock::now() + 60ms));
+        for (int i = 0; i < 3; ++i) {
+            host_.skip(60ms);
+            EXPECT_FALSE(loop_.run_until([] { return false; }, core::Clock::now() + 20ms));
+        }
     }
     // What other threads do wakes no loop.
     void look() {
@@ -145,6 +152,8 @@ protected:
 
     core::Loop loop_;
     plugin::HostServices services_;
+    test::TurnedTimers host_{services_.host(), 1};
+    core::Clock::duration each_look_{0};
     Endpoint endpoint_{Url{}};
     std::optional<transport::ChannelCore> core_;
     Workers workers_{services_.host()};

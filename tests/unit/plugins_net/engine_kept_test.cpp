@@ -1,7 +1,6 @@
 // Which connections carry another exchange, and what becomes of one that does not hold.
 #include "engine_fixture.hpp"
 #include "support/loopback.hpp"
-#include "support/turned_timers.hpp"
 
 #include <netinet/tcp.h>
 
@@ -124,16 +123,13 @@ TEST_F(KeptConnection, AConnectionThatNobodyUsedForTooLongIsUsedNoMore) {
     ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
         return {ScriptedHttp::json("{}", "Keep-Alive: timeout=40\r\n")};
     });
-    test::TurnedTimers host(services_.host(), 1);
-    on(host.host());
     EXPECT_FALSE(ran(server.url())->trouble);
-    host.skip(29s);
+    host_.skip(29s);
     EXPECT_FALSE(ran(server.url())->trouble);
     EXPECT_EQ(server.connections(), 1) << "it has been used since";
-    host.skip(31s);
+    host_.skip(31s);
     EXPECT_FALSE(ran(server.url())->trouble);
     EXPECT_EQ(server.connections(), 2);
-    on(services_.host());  // before that one goes
 }
 
 TEST_F(KeptConnection, WhoWantsNoneKeptHasAConnectionForEachExchange) {

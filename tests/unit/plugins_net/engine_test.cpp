@@ -45,6 +45,7 @@ TEST_F(EngineTest, WhatTheEndOfATaskThrowsEndsTheChannel) {
 }
 
 TEST_F(EngineTest, EveryAnswerThatStallsIsEndedNotOnlyTheFirst) {
+    let_waiting_take(10ms);
     ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
         return {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome"};
     });
@@ -214,6 +215,7 @@ TEST_F(EngineTest, TheTimeOfAPauseIsNotTheServers) {
         engine_->resume();
         EXPECT_FALSE(engine_->paused());
     }
+    let_waiting_take(10ms);
     ASSERT_TRUE(until([&] { return task->ended == 1; }));
     EXPECT_THAT(task->trouble->text, HasSubstr("no answer in time"));
 }
@@ -254,6 +256,7 @@ TEST_F(EngineTest, AStreamThatIsThereToItsEndEndsThoughItsLastEventPauses) {
 }
 
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
+    let_waiting_take(10ms);
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
         return {"HTTP/1.1 404 No\r\nContent-Length: 100\r\n\r\nsome"};
