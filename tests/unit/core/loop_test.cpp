@@ -234,7 +234,12 @@ TEST_F(LoopTest, EveryPostOfManyThreadsWakesItOrIsSeenBeforeItSleeps) {
                 done->wait(false);  // so that the loop has nothing left, and sleeps, time and again
             }
         });
-    EXPECT_TRUE(wait([&] { return ran == kThreads * kPosts; }));
+    // As long as some of them come: on a busy machine thousands of wake-ups take their time.
+    for (int before = -1; ran != before && ran != kThreads * kPosts;) {
+        before = ran;
+        static_cast<void>(wait([&] { return ran == kThreads * kPosts; }));
+    }
+    EXPECT_EQ(ran, kThreads * kPosts);
     for (auto& each : others) each.join();
 }
 
