@@ -167,7 +167,8 @@ RequestReader::Step RequestReader::judge_head() {
     version_ = parser_->version;
     head_only_ = request.method == "HEAD";
     keeps_alive_ = parser_->keep_alive();
-    waits_to_send_ = !parser_->is_done() && request.header("expect");
+    // Whoever speaks HTTP/1.0 would take it for the answer (RFC 9110, 10.1.1).
+    waits_to_send_ = !parser_->is_done() && version_ == 11 && request.header("expect");
     if (full_) return refuse(429, "too many connections; try again later");
     if (version_ != 11 && version_ != 10) return refuse(505, "HTTP/1.1 is spoken here");
     return judge_fields(request);
@@ -193,7 +194,7 @@ RequestReader::Step RequestReader::judge_fields(const Request& request) {
     if (request.method == "POST" && codings == 0 && lengths == 0)
         return refuse(411, "a POST says how long its body is");
     const auto* expected = request.header("expect");
-    if (expected && lower(*expected) != "100-continue")
+    if (expected && version_ == 11 && lower(*expected) != "100-continue")
         return refuse(417, "only 100-continue can be expected");
     return Step::Head;
 }

@@ -81,6 +81,13 @@ TEST_F(RequestReaderTest, ABodyThatWaitsToBeAskedForIsSaidToBe) {
     EXPECT_EQ(read("x").back(), Step::Whole);
 }
 
+TEST_F(RequestReaderTest, WhoSpeaksHttp10IsNotToldToGoOn) {
+    EXPECT_EQ(read("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n").back(),
+              Step::Nothing);
+    EXPECT_FALSE(reader.waits_to_send());
+    EXPECT_EQ(read("x").back(), Step::Whole);
+}
+
 TEST_F(RequestReaderTest, OnlyTheRequestThatIsAHeadOneIsAnsweredWithoutABody) {
     ASSERT_EQ(read("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").back(), Step::Whole);
     EXPECT_TRUE(reader.head_only());
