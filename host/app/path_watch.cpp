@@ -21,8 +21,10 @@ namespace {
 constexpr int kLinks = 40;  // as path_resolution(7) has it
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr std::uint32_t kDone = IN_CLOSE_WRITE | IN_MOVED_TO;  // with a file
-constexpr std::uint32_t kMask = kDone | IN_MODIFY | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
-                                IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kMask = kDone | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
+                                IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+// Of a file itself. IN_MASK_ADD: what is a folder by now is heard as before.
+constexpr std::uint32_t kOfAFile = IN_MODIFY | IN_DONT_FOLLOW | IN_MASK_ADD;
 
 // Of these the kernel hears no more than what this machine does itself (inotify(7), "Limitations and caveats").
 bool is_on_a_distant_disk(const std::string& folder) {
@@ -118,10 +120,27 @@ void PathWatch::watch(std::vector<std::string> paths) {
         if (!stays && number >= 0) ::inotify_rm_watch(inotify_.get(), number);
     }
     folders_ = std::move(wanted);
+    watch_files();
     looks_because_ = std::move(trouble);
     if (looks_because_.empty()) return look_.stop();
     seen_ = state_of_paths();
     look_later();
+}
+
+void PathWatch::watch_files() {
+    const auto before = std::exchange(files_, {});
+    for (const auto& [path, folder] : folders_)
+        for (const auto& name : folder.names) watch_file({folder.number, name}, path + "/" + name);
+    for (const auto& [number, file] : before)
+        if (!files_.contains(number)) ::inotify_rm_watch(inotify_.get(), number);
+}
+
+// Where the system has none left that is told of the folder already.
+void PathWatch::watch_file(const FileName& file, const std::string& path) {
+    struct stat info {};
+    if (file.first < 0 || ::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+    const int number = ::inotify_add_watch(inotify_.get(), path.c_str(), kOfAFile);
+    if (number >= 0) files_[number] = file;
 }
 
 void PathWatch::look_later() {
@@ -188,14 +207,29 @@ void PathWatch::on_events() {
         if (got <= 0) break;
         for (const char* at = events; at < events + got;) {
             const auto& event = *reinterpret_cast<const inotify_event*>(at);
-            const std::string name(event.len > 0 ? event.name : "");
             at += sizeof(inotify_event) + event.len;
-            if (!matters(event, name)) continue;
-            changed = true;
-            note(event.wd, name, event.mask);
+            if (take(event)) changed = true;
         }
     }
     if (changed) plan_change();
+}
+
+// False: it concerns none of the paths.
+bool PathWatch::take(const inotify_event& event) {
+    if (const auto file = files_.find(event.wd); file != files_.end()) {
+        if ((event.mask & IN_IGNORED) != 0) files_.erase(file);  // its number may come again
+        if ((event.mask & IN_MODIFY) == 0) return false;         // of all else its folder tells
+        note(file->second.first, file->second.second, event.mask);
+        return true;
+    }
+    const std::string name(event.len > 0 ? event.name : "");
+    if (!matters(event, name)) return false;
+    note(event.wd, name, event.mask);
+    // One that is new is written from now on.
+    if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0)
+        for (const auto& [path, folder] : folders_)
+            if (folder.number == event.wd) watch_file({event.wd, name}, path + "/" + name);
+    return true;
 }
 
 bool PathWatch::somebody_writes() {

@@ -5,6 +5,9 @@
 // file that is emptied, written, made or taken away, as by editors that keep the old one under another name) nobody knows
 // whether it is half of a change: it is told once nothing more has happened for kSettle.
 //
+// That a file is written is heard of the file itself and not of its folder, in which a program may write day and night to
+// another one.
+//
 // What inotify does not tell of, on a disk of another machine or where the system has no watch left, is looked at
 // each kLook instead.
 //
@@ -62,8 +65,12 @@ private:
         int number = -1;              // of inotify
         std::set<std::string> names;  // in it that matter
     };
+    using FileName = std::pair<int, std::string>;  // the number of its folder
 
     void on_events();
+    bool take(const inotify_event& event);
+    void watch_files();
+    void watch_file(const FileName& file, const std::string& path);
     void look_later();
     std::string state_of_paths() const;
     bool matters(const inotify_event& event, const std::string& name) const;
@@ -79,10 +86,10 @@ private:
     core::Watch watch_{loop_};
     std::vector<std::string> paths_;
     std::map<std::string, Folder> folders_;
+    std::map<int, FileName> files_;  // that are watched themselves
     core::Timer settle_, look_;
     std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
-    // Of these, folder and name of what may not be whole.
-    std::set<std::pair<int, std::string>> halves_;
+    std::set<FileName> halves_;                     // of these, what may not be whole
     bool unsure_ = false;  // whether something comes with these that is not known yet
     // planned_, seen_: as state_of_paths() was, then and when it was looked at last.
     std::string looks_because_, planned_, seen_;

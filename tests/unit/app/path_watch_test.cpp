@@ -126,6 +126,21 @@ TEST_F(WatchedFiles, AreNotToldOfWhileSomebodyWrites) {
     EXPECT_EQ(changed, 1);
 }
 
+TEST_F(WatchedFiles, AreHeardOfWhenTheyAreWrittenInPlaceThoughTheyAreNew) {
+    write(config + ".new", "x = 1");
+    fs::rename(config + ".new", config);
+    EXPECT_FALSE(watch.somebody_writes());
+    std::ofstream half(config, std::ios::app);
+    half << "half" << std::flush;
+    EXPECT_TRUE(watch.somebody_writes());
+    half.close();
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 1);
+    half.open(config, std::ios::app);
+    half << "half" << std::flush;
+    EXPECT_TRUE(watch.somebody_writes());
+}
+
 // As by an editor that keeps the file under another name, a checkout, and a script of several commands.
 TEST_F(WatchedFiles, AreNotToldOfWhileTheyAreGoneForAMoment) {
     fs::rename(config, config + "~");
