@@ -80,11 +80,16 @@ void Connection::Impl::tell_failure(const Error& why, const Course::Event& event
     const auto error = course.fail(why, event);
     opening.end();
     // A server that never came up is told of to everybody; one that was there and comes back may
-    // be waited for by what has certainly not been sent.
-    const bool wait_on =
-        course.supervisor().shown() == State::Reconnecting && dialogue.link.generation > 0;
+    // be waited for by what has certainly not been sent. Of one elsewhere once: the transport has tried for a while
+    // already, and whether somebody brings it up again nobody here can say.
+    const bool was_there = dialogue.link.generation > 0;
+    const auto& supervisor = course.supervisor();
+    const bool wait_on = was_there && supervisor.shown() == State::Reconnecting &&
+                         (spec.local() || supervisor.has_served());
     if (wait_on) requests.keep_waiting();
-    requests.fail_all(error, wait_on ? Which::Started : Which::All);
+    requests.fail_all(error, wait_on     ? Which::Started
+                             : was_there ? Which::OfOneThatWas
+                                         : Which::All);
     dialogue.tools.tell(error);
     course.settle();
     const auto pause = course.pause();

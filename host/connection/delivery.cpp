@@ -145,7 +145,7 @@ void Delivery::on_not_taken(plugin::MessageKind kind, RequestId exchange, Error 
     if (error.code == ErrorCode::Unavailable && !entry.own())
         return parts_.owner.wait_for_session(id);
     if (error.code == ErrorCode::Unavailable && parts_.link.channel) return;
-    error.message += entry.uncertain ? kMayHaveRun : "; the request was not sent";
+    error.message += entry.uncertain ? kMayHaveRun : kNotSent;
     parts_.owner.finish_later(id, std::move(error));
 }
 

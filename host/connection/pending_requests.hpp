@@ -28,6 +28,7 @@ enum class Stage {
 
 // Behind an error of what may_have_run() or has_run_maybe(); no other words of it.
 inline constexpr const char* kMayHaveRun = "; the request may have been carried out";
+inline constexpr const char* kNotSent = "; the request was not sent";
 
 struct PendingRequest {
     Request request;

@@ -71,7 +71,7 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
     if (not_sent && error.code == ErrorCode::Io) error.code = ErrorCode::Unavailable;
     if (not_sent && !entry.uncertain)
-        error.message += "; the request was not sent";
+        error.message += kNotSent;
     else if (!refused || entry.has_run_maybe())
         error.message += kMayHaveRun;
     parts_.requests.finish(id, parts_.name.named(std::move(error)));

@@ -136,12 +136,15 @@ void Requests::finish_later(RequestId id, Error error) {
 }
 
 void Requests::fail_all(const Error& error, Which which) {
-    if (which == Which::All) unsent_.clear();
+    if (which != Which::Started) unsent_.clear();
     for (const auto id : pending_.ids()) {
         const auto* entry = pending_.find(id);
         if (!entry || (which == Which::Started && entry->can_wait())) continue;
         Error told = error;
-        if (!entry->own() && entry->may_have_run()) told.message += kMayHaveRun;
+        if (!entry->own() && entry->may_have_run())
+            told.message += kMayHaveRun;
+        else if (entry->can_wait() && which == Which::OfOneThatWas)
+            told.message += kNotSent;
         finish(id, std::move(told));
     }
 }

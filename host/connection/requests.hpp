@@ -68,8 +68,9 @@ public:
     // Under a new number: what still comes for the old one is nobody's.
     void resend(RequestId id);
 
-    // Started: what a server may have, or is refused by it and waits for something of ours.
-    enum class Which { All, Started };
+    // Started: what a server may have, or is refused by it and waits for something of ours. OfOneThatWas: all of a server that
+    // was there, each told whether that may have it.
+    enum class Which { All, Started, OfOneThatWas };
     void fail_all(const Error& error, Which which = Which::All);
     void keep_waiting();  // what no server has goes out in the next session
     void send_waiting();  // the session is there

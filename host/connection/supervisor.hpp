@@ -95,6 +95,8 @@ public:
     void server_asks_for(std::chrono::milliseconds patience) { patience_ = patience; }
     // The channel went by itself while it was ready.
     void was_ready();
+    // It was ready, and no attempt has failed since.
+    bool has_served() const { return served_; }
     // Whether a server that has ended well is not started again before somebody asks.
     bool rests() const;
 
