@@ -245,7 +245,8 @@ void add_run_verb(CLI::App& app, Choice& choice) {
         "What is in flight when it is ended has 10 s, a second\nsignal ends it at once. Programs "
         "speak to it at its socket, in the words of `patchbay batch`.\nExit codes: 0 it "
         "was ended, also by Ctrl-C; 1 a host runs already; 3 there is no place for what it keeps; "
-        "4 the configuration is wrong; 5 as "
+        "4 an enterprise\nfile, or what --config and --set say, is wrong: of other files it is "
+        "told what is, and it starts without that; 5 as "
         "above.");
     run.add_flag("--detach", *detach, "Go on in the background");
     choice.on(run, [detach](const auto& global) { return run_verb(global, *detach); });
