@@ -77,21 +77,26 @@ CatalogueFolder::~CatalogueFolder() {
     save();
 }
 
-std::string CatalogueFolder::account_of(const std::string& server, const std::string& definition) {
-    if (!account_) return {};
-    const auto [found, unknown] = accounts_.try_emplace({server, definition});
-    if (unknown) found->second = account_(server);
-    return found->second.empty() ? std::string() : "\n" + found->second;
+const std::optional<std::string>& CatalogueFolder::account_of(const std::string& server,
+                                                              const std::string& definition) {
+    const auto [place, unknown] = accounts_.try_emplace({server, definition});
+    auto& account = place->second;
+    if (!unknown) return account;
+    account = account_ ? account_(server) : std::string();
+    if (account && !account->empty()) account->insert(0, "\n");
+    return account;
 }
 
 std::string CatalogueFolder::file_of(const std::string& server, const std::string& definition) {
-    return core::sha256_hex(server + "\n" + definition + account_of(server, definition)) + kSuffix;
+    const auto& account = account_of(server, definition);
+    return account ? core::sha256_hex(server + "\n" + definition + *account) + kSuffix : "";
 }
 
 std::string CatalogueFolder::file_of(const std::string& server, const catalogue::Origin& origin,
                                      catalogue::List list) {
-    return core::sha256_hex(server + "\n" + origin.definition +
-                            account_of(server, origin.definition) + "\n" +
+    const auto& account = account_of(server, origin.definition);
+    if (!account) return {};
+    return core::sha256_hex(server + "\n" + origin.definition + *account + "\n" +
                             catalogue::name_of(list) + "\n" + origin.folder) +
            kSuffix;
 }
@@ -108,7 +113,8 @@ void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs) {
     std::vector<std::pair<const registry::ServerSpec*, std::string>> unknown;
     for (const auto& spec : specs) {
         auto name = file_of(spec.id(), spec.definition_key);
-        if (looked_for_.insert(name).second) unknown.emplace_back(&spec, std::move(name));
+        if (!name.empty() && looked_for_.insert(name).second)
+            unknown.emplace_back(&spec, std::move(name));
     }
     if (unknown.empty()) return;
     const auto folder = open_folder();
@@ -131,7 +137,7 @@ std::optional<catalogue::Kept> CatalogueFolder::take(const std::string& server,
                                                      const catalogue::Origin& origin,
                                                      catalogue::List list) {
     const auto name = file_of(server, origin, list);
-    if (!looked_for_.insert(name).second) return {};
+    if (name.empty() || !looked_for_.insert(name).second) return {};
     const auto folder = open_folder();
     if (folder.get() < 0) return {};
     const auto found = read(folder, name, server);
@@ -191,6 +197,7 @@ void CatalogueFolder::save() {
 void CatalogueFolder::save(const Which& which, std::shared_ptr<const void> what,
                            catalogue::Time listed, const std::string& name,
                            const std::function<std::string()>& text) {
+    if (name.empty()) return;
     auto& written = written_[which];
     const bool same = written.what == what;
     if (same && listed - written.listed < kHeardAgain) return;

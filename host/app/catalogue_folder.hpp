@@ -35,8 +35,9 @@ public:
                                  kMostFiles = 4'000;
     static constexpr std::chrono::milliseconds kPause{200};  // of several lists in a row
 
-    // What else than its definition says whose the lists of a server are; empty: nothing does. Asked once a definition.
-    using Account = std::function<std::string(const std::string& server)>;
+    // What else than its definition says whose the lists of a server are; empty: nothing does; none: nobody can say it
+    // another time, so that they are kept nowhere. Asked once a definition.
+    using Account = std::function<std::optional<std::string>(const std::string& server)>;
     // `failures`: how it is told that nothing can be kept; a host that does one thing and ends loses nothing by it.
     CatalogueFolder(core::Loop& loop, catalogue::Catalogue& catalogue, std::string path,
                     const core::Limits& limits, core::log::Level failures = core::log::Level::Warn,
@@ -63,11 +64,12 @@ private:
     void on_items_published() override { on_published(); }
     std::optional<catalogue::Kept> take(const std::string& server, const catalogue::Origin& origin,
                                         catalogue::List list) override;
-    // Two servers of one definition are two programs.
+    // Two servers of one definition are two programs. Empty: it has none.
     std::string file_of(const std::string& server, const std::string& definition);
     std::string file_of(const std::string& server, const catalogue::Origin& origin,
                         catalogue::List list);
-    std::string account_of(const std::string& server, const std::string& definition);
+    const std::optional<std::string>& account_of(const std::string& server,
+                                                 const std::string& definition);
     core::Descriptor open_folder();
     void recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
                 const std::string& name);
@@ -87,8 +89,8 @@ private:
     const core::Limits& limits_;
     const core::log::Level failures_;
     const Account account_;
-    std::map<std::pair<std::string, std::string>, std::string>
-        accounts_;  // of server and definition
+    // Of server and definition, as they stand in the name of its file.
+    std::map<std::pair<std::string, std::string>, std::optional<std::string>> accounts_;
     std::map<Which, Written> written_;
     std::set<std::string> looked_for_;  // files
     std::size_t recalled_bytes_ = 0;

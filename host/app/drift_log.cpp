@@ -15,14 +15,16 @@ void DriftLog::on_drift(const catalogue::Drift& drift) {
         ++told.untold;
         return;
     }
-    std::string text = "server \"" + drift.server + "\" lists other " +
-                       catalogue::name_of(drift.list) + " than at " +
+    std::string text = std::string("lists other ") + catalogue::name_of(drift.list) + " than at " +
                        service::time_of(drift.before) + ": " + catalogue::summary(drift);
+    if (!drift.first.empty()) text += "; first " + drift.first;
     if (const auto untold = std::exchange(told.untold, 0); untold > 0)
         text += "; " + std::to_string(untold) + " changes before it were not told";
     told.at = now;
     using core::log::Level;
-    core::log::write(drift.of_earlier_host ? Level::Warn : Level::Info, text);
+    core::log::write(drift.of_earlier_host ? Level::Warn : Level::Info,
+                     "server \"" + drift.server + "\" " + text);
+    note_(drift.server, text);
 }
 
 }  // namespace patchbay::app

@@ -197,7 +197,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         return *snapshots;
     }
 
-    std::string account_of(const std::string& server) {
+    std::optional<std::string> account_of(const std::string& server) {
         const auto found = connections->find(server);
         return found ? account.of(found->get().spec()) : std::string();
     }
@@ -307,7 +307,9 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue{loop.time()};
-    DriftLog drifts{loop};
+    DriftLog drifts{loop, [this](const std::string& server, const std::string& text) {
+                        logs->note(server, text);
+                    }};
     std::optional<connection::ConnectionPool> connections;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;

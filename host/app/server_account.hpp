@@ -2,13 +2,14 @@
 // accounts at one definition list different things, and what one lists is not shown to the other.
 //
 // Threads: [loop]; reads the key from the disk once, where a definition has such a variable.
-// Errors:  none. Without a key that can be kept nothing is found again.
+// Errors:  none. Where no key can be kept nobody can be told again whose something was.
 // Source:  decisions/0044-what-is-answered-from-the-catalogue.md.
 #pragma once
 
 #include "config/load.hpp"
 #include "registry/server_spec.hpp"
 
+#include <optional>
 #include <string>
 
 namespace patchbay::app {
@@ -19,16 +20,17 @@ public:
     ServerAccount(const config::Environment& environment, const std::string& state_directory)
         : environment_(environment), state_directory_(state_directory) {}
 
-    // Empty: no variable decides. Else a digest under a key of this user's, which nobody guesses the values by who has
+    // Empty: no variable decides; none: it cannot be told. Else a digest under a key of this user's, which nobody guesses the values by who has
     // not that key.
-    std::string of(const registry::ServerSpec& spec);
+    std::optional<std::string> of(const registry::ServerSpec& spec);
 
 private:
-    const std::string& key();
+    const std::optional<std::string>& key();
 
     const config::Environment& environment_;
     const std::string& state_directory_;
-    std::string key_;
+    std::optional<std::string> key_;
+    bool looked_for_ = false;
 };
 
 }  // namespace patchbay::app

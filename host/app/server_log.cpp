@@ -63,6 +63,12 @@ void ServerLog::add(const std::string& server, bool stray, std::string_view line
              core::printable(core::log::masked(line), line_bytes_));
 }
 
+void ServerLog::note(const std::string& server, std::string_view line) {
+    keep(server, kept_[server],
+         service::time_of(time_.date()) + " host   " +
+             core::printable(core::log::masked(line), line_bytes_));
+}
+
 void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
     const auto since = time_.date() - kept.refused;
     const bool pauses = since >= since.zero() && since < kAgain;

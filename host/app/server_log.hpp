@@ -36,6 +36,8 @@ public:
     // one id in different projects are told apart, and what different hosts have started.
     void begin(const std::string& server, std::string place);
     void add(const std::string& server, bool stray, std::string_view line);
+    // What we have seen of it, which it has not said itself.
+    void note(const std::string& server, std::string_view line);
     // Oldest first; from memory, else from the files.
     std::vector<std::string> tail(const std::string& server, std::size_t most_lines) const;
     // Where it is written; empty: nowhere.

@@ -12,10 +12,16 @@
 #include <utility>
 
 namespace patchbay::catalogue {
+namespace json = boost::json;
 
 namespace {
 
 constexpr std::size_t kMostNameShown = 80;
+constexpr std::size_t kMostValueShown = 60, kMostContext = 20, kMostFirstShown = 400;
+
+std::string shown(const std::string& name) {
+    return core::printable(name, kMostNameShown);
+}
 
 using Members = std::map<std::string, std::string_view, std::less<>>;
 
@@ -28,6 +34,48 @@ Members members_of(const protocol::Tool& tool) {
             return true;
         });
     return members;
+}
+
+std::string shown(const json::value& value) {
+    return core::printable(json::serialize(value), kMostValueShown);
+}
+
+// Of two texts that begin alike what is shown is not what is the same.
+std::pair<std::string, std::string> shown(const json::value& a, const json::value& b) {
+    if (!a.is_string() || !b.is_string()) return {shown(a), shown(b)};
+    std::string_view old = a.get_string(), fresh = b.get_string();
+    const auto same = std::mismatch(old.begin(), old.end(), fresh.begin(), fresh.end()).first;
+    auto from = static_cast<std::size_t>(same - old.begin());
+    from = core::utf8_prefix(old, from > kMostValueShown / 2 ? from - kMostContext : 0).size();
+    const std::string mark = from > 0 ? "..." : "";
+    return {mark + shown(json::value(old.substr(from))),
+            mark + shown(json::value(fresh.substr(from)))};
+}
+
+// `/properties/x/type was "string", is "number"`; empty: they are the same.
+std::string first_difference(const json::value& a, const json::value& b, const std::string& at) {
+    if (a == b) return {};
+    const auto* old = a.if_object();
+    const auto* fresh = b.if_object();
+    if (old && fresh) {
+        for (const auto& [key, value] : *old) {
+            const auto below = at + core::pointer_token(key);
+            const auto* found = fresh->if_contains(key);
+            if (!found) return below + " is gone, was " + shown(value);
+            if (auto told = first_difference(value, *found, below); !told.empty()) return told;
+        }
+        for (const auto& [key, value] : *fresh)
+            if (!old->contains(key))
+                return at + core::pointer_token(key) + " is new, " + shown(value);
+    }
+    const auto* olds = a.if_array();
+    const auto* news = b.if_array();
+    for (std::size_t i = 0; olds && news && i < std::min(olds->size(), news->size()); ++i)
+        if (auto told = first_difference((*olds)[i], (*news)[i], at + "/" + std::to_string(i));
+            !told.empty())
+            return told;
+    const auto [was, is] = shown(a, b);
+    return at + " was " + was + ", is " + is;
 }
 
 // Compares texts first, and reads only what differs.
@@ -44,10 +92,28 @@ public:
         }
         for (const auto& [key, value] : fresh) keys.push_back(key);
         std::sort(keys.begin(), keys.end());
+        if (first_.empty() && !keys.empty()) name_first(before, now, keys.front());
         return keys;
     }
+    const std::string& first() const { return first_; }
 
 private:
+    void name_first(const protocol::Tool& before, const protocol::Tool& now,
+                    const std::string& key) {
+        const auto old = members_of(before), fresh = members_of(now);
+        const auto was = old.find(key), is = fresh.find(key);
+        const auto name = shown(now.name) + ": /" + core::printable(key, kMostNameShown);
+        if (was == old.end() || is == fresh.end()) {
+            first_ = name + (is == fresh.end() ? " is gone" : " is new");
+            return;
+        }
+        if (was->second.size() + is->second.size() > kComparedBytes) return;
+        const auto one = core::parse_json(was->second), other = core::parse_json(is->second);
+        if (one && other)
+            first_ = core::printable(first_difference(*one, *other, name), kMostFirstShown);
+    }
+
+    std::string first_;
     bool same(std::string_view a, std::string_view b) {
         // Most that are the same are the same bytes; another order of members, or other blanks, is no other meaning.
         if (a == b) return true;
@@ -100,10 +166,6 @@ void add(Drift& drift, const std::string& name, std::vector<std::string> members
         drift.changed.push_back({name, std::move(members)});
     else
         ++drift.more_changed;
-}
-
-std::string shown(const std::string& name) {
-    return core::printable(name, kMostNameShown);
 }
 
 std::string shown(const ChangedItem& item) {
@@ -170,6 +232,7 @@ std::optional<Drift> drift_of(const Listing& before, const Listing& now) {
             ++old, ++fresh;
         }
     }
+    drift.first = comparison.first();
     drift.instructions = before.instructions != now.instructions;
     const bool none = drift.added.empty() && drift.removed.empty() && drift.changed.empty() &&
                       !drift.instructions;

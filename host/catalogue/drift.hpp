@@ -31,6 +31,8 @@ struct Drift {
     List list = List::Tools;
     std::vector<std::string> added, removed;
     std::vector<ChangedItem> changed;
+    // `a: /inputSchema/type was "object", is "array"`: where the first of these differs first. Printable; empty: none does.
+    std::string first = {};
     bool instructions = false;  // what it says of itself as a whole is another text
     std::size_t more_added = 0, more_removed = 0, more_changed = 0;  // that are not named
     std::chrono::system_clock::time_point before = {}, now = {};     // when the server said each

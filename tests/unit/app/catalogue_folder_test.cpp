@@ -151,6 +151,21 @@ TEST_F(CatalogueFolderTest, WhatSomebodyElseCouldHavePutThereIsNotBelieved) {
     EXPECT_EQ(recalled("a", "2"), "");
 }
 
+TEST_F(CatalogueFolderTest, WhatNobodyCanTellAnotherTimeWhoseItIsIsNotKept) {
+    keep("b", listing("1", "tool"));
+    catalogue::Catalogue catalogue;
+    {
+        CatalogueFolder keeper(
+            loop, catalogue, path, kLimits, core::log::Level::Warn, [](const std::string& server) {
+                return server == "a" ? std::nullopt : std::optional<std::string>("");
+            });
+        keeper.recall(specs("1"));
+        catalogue.publish("a", listing("1", "new"));
+    }
+    EXPECT_EQ(catalogue.listings().at("b")->tools.at(0).name, "tool");
+    only_file();
+}
+
 TEST_F(CatalogueFolderTest, AListThatBrokeOffIsNotKept) {
     keep("a", listing("1", "whole"));
     keep("a", listing("1", "part", false));

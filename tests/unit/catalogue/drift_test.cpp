@@ -45,6 +45,34 @@ TEST(Drift, TheSameInOtherWordsIsNone) {
         drift_of(before, listing({tool("a", R"("inputSchema":{"type":"object","title":"y"})")})));
 }
 
+TEST(Drift, SaysWhereTheFirstThatIsDescribedOtherwiseDiffersFirst) {
+    struct Case {
+        std::string before, now, first;
+    };
+    const std::string begin = "Reads a file, as it stands on the disk of this machine";
+    const Case cases[] = {
+        {R"("inputSchema":{"type":"object","properties":{"a/b":{"type":"string"}}})",
+         R"("inputSchema":{"type":"object","properties":{"a/b":{"type":"number"}}})",
+         R"(a: /inputSchema/properties/a~1b/type was "string", is "number")"},
+        {R"("inputSchema":{"required":["x"]})", R"("inputSchema":{"required":["x","y"]})",
+         R"(a: /inputSchema/required was ["x"], is ["x","y"])"},
+        {R"("inputSchema":{"enum":[1,2]})", R"("inputSchema":{"enum":[1,3]})",
+         R"(a: /inputSchema/enum/1 was 2, is 3)"},
+        {R"("inputSchema":{"title":"x"})", R"("inputSchema":{"default":1})",
+         R"(a: /inputSchema/title is gone, was "x")"},
+        {R"("inputSchema":{})", R"("inputSchema":{"default":1})",
+         R"(a: /inputSchema/default is new, 1)"},
+        {"", R"("title":"x")", "a: /title is new"},
+        {R"("description":")" + begin + ".\"", R"("description":")" + begin + ", and sends it.\"",
+         R"(a: /description was ..."disk of this machine.", is ..."disk of this machine, and sends it.")"}};
+    for (const auto& c : cases) {
+        const auto drift = drift_of(listing({tool("a", c.before), tool("b", R"("title":"b")")}),
+                                    listing({tool("a", c.now), tool("b", R"("title":"c")")}));
+        ASSERT_TRUE(drift);
+        EXPECT_EQ(drift->first, c.first);
+    }
+}
+
 TEST(Drift, OtherInstructionsAreSome) {
     auto now = listing({});
     now.instructions = "Use it.";
