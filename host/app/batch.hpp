@@ -39,6 +39,8 @@ public:
         std::function<void()> changed = [] {};
         MoreOperations* more = nullptr;         // null: none
         events::EventLog* event_log = nullptr;  // null: nobody keeps them
+        // What this server (empty: each) listed for earlier hosts is known from now on.
+        BatchOperations::Recall recall = [](const std::string&) {};
     };
     explicit Batch(Parts parts);
     ~Batch();  // what is in flight is cancelled, without an answer

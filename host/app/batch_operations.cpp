@@ -19,6 +19,11 @@ BatchInFlight::Outcome outcome_of(const std::vector<service::ServerError>& error
     return errors.empty() ? BatchInFlight::Outcome::Fine : BatchInFlight::Outcome::Lacking;
 }
 
+// Instead of what is known of them.
+bool to_be_asked(const BatchLine& line) {
+    return core::flag_in(&line.members, "refresh") == true;
+}
+
 }  // namespace
 
 bool BatchOperations::accepts(const BatchLine& line) {
@@ -28,7 +33,8 @@ bool BatchOperations::accepts(const BatchLine& line) {
         const auto what = op.empty() ? "\"op\" is missing"
                                      : "unknown op \"" + core::printable(op, 64) + "\"" +
                                            core::did_you_mean(op, ops);
-        return in_flight_.refuse(line, what + "; known: " + core::join(ops, ", ")), false;
+        return in_flight_.refuse(line, core::behind_hint(what, "known: " + core::join(ops, ", "))),
+               false;
     }
     if (const auto trouble = trouble_with_params(line.members); !trouble.empty())
         return in_flight_.refuse(line, trouble), false;
@@ -87,8 +93,10 @@ void BatchOperations::ask_server(const BatchLine& line, const std::string& metho
 }
 
 void BatchOperations::list_tools(const BatchLine& line) {
+    const auto server = text_of(line.members, "server");
+    recall_(server);
     in_flight_.add(line.id).list = service::list_tools(
-        servers_, caller_, text_of(line.members, "server"),
+        servers_, caller_, server, to_be_asked(line) ? service::Ask::Anew : service::Ask::IfStale,
         [this, id = line.id](Result<service::ToolList> list) {
             if (!list) return in_flight_.fail(id, list.error());
             in_flight_.succeed(id, service::to_json(*list), outcome_of(list->errors));
@@ -97,8 +105,10 @@ void BatchOperations::list_tools(const BatchLine& line) {
 
 void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
     const auto server = text_of(line.members, "server");
+    recall_(server);  // who has listed tools has said what else it has
+    using Which = service::ThingListing::Servers;
     in_flight_.add(line.id).list = service::list_things(
-        servers_, caller_, kind, server, service::ThingListing::Servers::Connect,
+        servers_, caller_, kind, server, to_be_asked(line) ? Which::Refreshed : Which::Known,
         [this, id = line.id, kind, server](service::ThingList list) {
             // Of all servers, what the others list is worth having beside one's error.
             if (!server.empty() && !list.errors.empty())

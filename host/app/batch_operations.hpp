@@ -12,6 +12,7 @@
 #include "service/things.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,15 +28,18 @@ public:
 
 class BatchOperations {
 public:
+    using Recall = std::function<void(const std::string& server)>;
     static constexpr std::size_t kFollows = 4;  // of events, at a time
 
-    BatchOperations(const service::Servers& servers, connection::Caller& caller,
-                    BatchInFlight& in_flight, BatchWaits& waits, events::EventLog* event_log)
+    BatchOperations(
+        const service::Servers& servers, connection::Caller& caller, BatchInFlight& in_flight,
+        BatchWaits& waits, events::EventLog* event_log, Recall recall = [](const std::string&) {})
         : servers_(servers),
           caller_(caller),
           in_flight_(in_flight),
           waits_(waits),
-          event_log_(event_log) {}
+          event_log_(event_log),
+          recall_(std::move(recall)) {}
 
     // False: it cannot be started, and was answered with the reason.
     bool accepts(const BatchLine& line);
@@ -59,6 +63,7 @@ private:
     BatchInFlight& in_flight_;
     BatchWaits& waits_;
     events::EventLog* const event_log_;         // null: nobody keeps them
+    const Recall recall_;                       // what this server (empty: each) listed before
     std::vector<std::weak_ptr<void>> follows_;  // those in flight, and some that have ended
 };
 

@@ -40,7 +40,7 @@ struct Taken {
 };
 
 const std::map<std::string, Taken, std::less<>>& ops() {
-    const auto list = Taken{{"server"}};
+    const auto list = Taken{{"server", "refresh"}};
     const auto asks = [](std::vector<std::string> params) {
         return Taken{{"server", "timeout_ms", "progress"}, std::move(params)};
     };
@@ -98,8 +98,9 @@ std::string unknown_member(const json::object& request, const std::string& op) {
         if (has_params && (takes_any || std::find(inner.begin(), inner.end(), name) != inner.end()))
             return "\"" + name +
                    "\" stands beside \"params\" and would be lost; write it into \"params\"";
-        return op + " has no member \"" + core::printable(name, 80) + "\"" +
-               core::did_you_mean(name, names) + "; known: " + core::join(names, ", ");
+        return core::behind_hint(op + " has no member \"" + core::printable(name, 80) + "\"" +
+                                     core::did_you_mean(name, names),
+                                 "known: " + core::join(names, ", "));
     }
     return {};
 }
@@ -145,7 +146,7 @@ std::string trouble_with(const json::object& request) {
     for (const char* key : {"params", "_meta"}) {
         if (!is(key, json::kind::object)) return "\"" + std::string(key) + "\" must be an object";
     }
-    for (const char* key : {"progress", "follow"}) {
+    for (const char* key : {"progress", "follow", "refresh"}) {
         if (!is(key, json::kind::bool_))
             return "\"" + std::string(key) + "\" must be true or false";
     }

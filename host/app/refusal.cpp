@@ -94,9 +94,9 @@ std::string unknown_verb(const CLI::App& app) {
     const auto known = verbs_below(*verb);
     const auto strange = app.remaining(true);
     if (known.empty() || strange.empty() || strange.front().starts_with('-')) return {};
-    return path + " has no \"" + core::printable(strange.front(), 80) + "\"" +
-           hint_for_verb(strange.front(), known, *verb, path) +
-           "; known: " + core::join(known, ", ");
+    return core::behind_hint(path + " has no \"" + core::printable(strange.front(), 80) + "\"" +
+                                 hint_for_verb(strange.front(), known, *verb, path),
+                             "known: " + core::join(known, ", "));
 }
 
 bool lacks_a_verb(const CLI::App& app, const CLI::ParseError& error) {

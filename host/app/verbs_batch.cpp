@@ -41,7 +41,14 @@ int run_batch(Session& session, int input_fd) {
     Batch batch({session.servers(),
                  session.caller(),
                  input,
-                 {nullptr, LineOutput::Unread::Waits, session.signals()}});
+                 {nullptr, LineOutput::Unread::Waits, session.signals()},
+                 [] {},
+                 nullptr,
+                 nullptr,
+                 [&](const std::string& server) {
+                     using Servers = std::vector<std::string>;
+                     session.host().recall_lists(server.empty() ? Servers() : Servers{server});
+                 }});
     session.caller().set_notification_handler(
         [&](const std::string& server, const std::string& method, std::string_view params) {
             batch.notify(server, method, params);

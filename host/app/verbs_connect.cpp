@@ -52,8 +52,9 @@ const KnownClient* client_named(const std::string& id, Error& error) {
     if (const auto* client = find_client(id)) return client;
     std::vector<std::string> known;
     for (const auto& each : known_clients()) known.emplace_back(each.id);
-    error = invalid("patchbay knows no client \"" + core::printable(id, 80) + "\"" +
-                    core::did_you_mean(id, known) + "; known: " + core::join(known, ", "));
+    error = invalid(core::behind_hint("patchbay knows no client \"" + core::printable(id, 80) +
+                                          "\"" + core::did_you_mean(id, known),
+                                      "known: " + core::join(known, ", ")));
     return nullptr;
 }
 

@@ -192,7 +192,7 @@ int end_of_list(const Session& session, const service::ToolList& listed,
 std::string refresh_hint(const std::vector<service::Heard>& heard) {
     const bool recalled = std::any_of(heard.begin(), heard.end(),
                                       [](const auto& each) { return each.standing.recalled; });
-    return recalled ? "; --refresh asks the servers what they have now" : "";
+    return recalled ? "--refresh asks the servers what they have now" : "";
 }
 
 struct ToolsOptions {
@@ -287,9 +287,10 @@ int tools_verb(const GlobalOptions& global, const ToolsOptions& wanted) {
             names.push_back(tool.public_name);
         const bool whole = pattern.find_first_of("*?") == std::string::npos;
         const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();
-        return session.report({ErrorCode::NotFound, "no tool matches \"" +
-                                                        core::printable(pattern, 80) + "\"" + hint +
-                                                        refresh_hint(heard)});
+        auto missing = "no tool matches \"" + core::printable(pattern, 80) + "\"" + hint;
+        if (const auto more = refresh_hint(heard); !more.empty())
+            missing = core::behind_hint(std::move(missing), more);
+        return session.report({ErrorCode::NotFound, std::move(missing)});
     }
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));

@@ -188,10 +188,11 @@ Result<const Agent*> agent_named(const Config& config, const std::string& name) 
         return Error{ErrorCode::Invalid,
                      called + " cannot be used until it is mended: " + agent.fault};
     }
-    const auto known = names.empty() ? "; [agents.NAME] in your user config makes one"
-                                     : "; known: " + core::join(names, ", ");
+    const auto known = names.empty() ? "[agents.NAME] in your user config makes one"
+                                     : "known: " + core::join(names, ", ");
     return Error{ErrorCode::NotFound,
-                 "no " + called + " is configured" + core::did_you_mean(name, names) + known};
+                 core::behind_hint(
+                     "no " + called + " is configured" + core::did_you_mean(name, names), known)};
 }
 
 }  // namespace patchbay::config

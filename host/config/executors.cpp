@@ -280,8 +280,9 @@ Result<Executor> executor_named(const Config& config, const std::string& name) {
         return executor;
     }
     return Error{ErrorCode::NotFound,
-                 "no " + called + " is known" + core::did_you_mean(name, names) + "; known: " +
-                     core::join(names, ", ") + "; [executors.NAME] in your user config makes one"};
+                 core::behind_hint("no " + called + " is known" + core::did_you_mean(name, names),
+                                   "known: " + core::join(names, ", ")) +
+                     "; [executors.NAME] in your user config makes one"};
 }
 
 std::string forbidden_by(const Executor& executor, const std::string& transport, bool program) {

@@ -59,8 +59,9 @@ std::string take_passed(std::vector<std::string>& target, const Node& value) {
     std::vector<std::string> names;
     for (const auto& member : value.members) {
         if (member.key != "pass_env")
-            return "unknown key \"" + core::printable(member.key, 80) + "\"" +
-                   core::did_you_mean(member.key, {"pass_env"}) + "; it has pass_env";
+            return core::behind_hint("unknown key \"" + core::printable(member.key, 80) + "\"" +
+                                         core::did_you_mean(member.key, {"pass_env"}),
+                                     "it has pass_env");
         if (auto wrong = take_texts(names, member.value); !wrong.empty())
             return "pass_env: " + wrong;
     }

@@ -95,18 +95,27 @@ void append_escape(std::string& out, unsigned unit) {
     for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
 }
 
+// Bytes up to the last `__` that both begin with: what mcp__git__log and mcp__git__add share makes them no nearer.
+std::size_t shared_parts(std::string_view a, std::string_view b) {
+    const auto both = std::min(a.size(), b.size());
+    const auto end = std::mismatch(a.begin(), a.begin() + both, b.begin()).first;
+    const auto mark = a.substr(0, static_cast<std::size_t>(end - a.begin())).rfind("__");
+    return mark == a.npos ? 0 : mark + 2;
+}
+
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, Effort& effort,
                                  std::size_t most) {
     std::vector<std::pair<std::size_t, std::string>> near;
-    const std::size_t reach = std::max<std::size_t>(1, wanted.size() / 3);
     const bool is_short = wanted.size() <= Spelling::kMostBytes;
     if (wanted.size() > 512) return {};
     const Spelling spelling(wanted);
     const auto small = lower(wanted);
     for (const auto& candidate : candidates) {
+        const auto reach =
+            std::max<std::size_t>(1, (wanted.size() - shared_parts(wanted, candidate)) / 3);
         const auto gap = candidate.size() > wanted.size() ? candidate.size() - wanted.size()
                                                           : wanted.size() - candidate.size();
         const std::size_t rows = is_short ? 1 : wanted.size() + 1;
@@ -147,6 +156,14 @@ std::vector<std::string> nearest(std::string_view wanted,
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates) {
     Effort own(Effort::kOneHint);
     return did_you_mean(wanted, candidates, own);
+}
+
+std::string behind_hint(std::string hint, std::string_view more) {
+    if (!hint.ends_with('?')) return std::move(hint.append("; ").append(more));
+    hint.append(" ").append(more);
+    auto& first = hint[hint.size() - more.size()];
+    if (first >= 'a' && first <= 'z') first = static_cast<char>(first - 'a' + 'A');
+    return hint;
 }
 
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines) {

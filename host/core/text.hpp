@@ -15,7 +15,7 @@ namespace patchbay::core {
 class Effort;
 
 // The candidates within a third of `wanted`'s length in edits (spelling.hpp), best first, at most
-// `most`; as many of them are looked at as `effort` lasts.
+// `most`; of names like mcp__git__log that begin with the same parts, of the length of the others. As many of them are looked at as `effort` lasts.
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, Effort& effort,
                                  std::size_t most = 3);
@@ -27,6 +27,8 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, std::size_t most = 3);
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates);
+// What follows a hint: `; known: a`, and behind one that asks `? Known: a`.
+std::string behind_hint(std::string hint, std::string_view more);
 
 // Foreign text for people: control characters (except newline and tab when `lines`), invalid UTF-8,
 // marks that turn the direction of text and letters that nobody sees are replaced by U+FFFD, but for

@@ -222,9 +222,9 @@ std::vector<std::string> check_arguments(const json::value& input_schema,
             // What is allowed is worth a word only where it may explain what is missing.
             if (!closed && nearest.empty()) continue;
             unknown.insert(core::pointer_token(name));
-            troubles.push_back(
-                "unknown argument \"" + core::printable(name, 80) + "\"" + nearest +
-                (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", ")));
+            troubles.push_back(core::behind_hint(
+                "unknown argument \"" + core::printable(name, 80) + "\"" + nearest,
+                known.empty() ? "it takes none" : "known: " + core::join(known, ", ")));
         }
     }
     for (const auto& error : errors) {

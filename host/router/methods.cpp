@@ -80,8 +80,9 @@ std::optional<Error> not_shown(const Caller& caller, const std::string& server,
 std::string wrong_level(const std::string& level) {
     if (protocol::log_severity(level)) return {};
     const std::vector<std::string> levels(protocol::kLogLevels.begin(), protocol::kLogLevels.end());
-    return "unknown log level \"" + core::printable(level, 80) + "\"" +
-           core::did_you_mean(level, levels) + "; known: " + core::join(levels, ", ");
+    return core::behind_hint("unknown log level \"" + core::printable(level, 80) + "\"" +
+                                 core::did_you_mean(level, levels),
+                             "known: " + core::join(levels, ", "));
 }
 
 }  // namespace patchbay::router

@@ -19,11 +19,11 @@ Result<void> check_names(const json::object& given, const std::vector<std::strin
     for (const auto& member : given) {
         const std::string name(member.key());
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        return Error{
-            ErrorCode::Invalid,
-            of + ": unknown argument \"" + core::printable(name, 80) + "\"" +
-                core::did_you_mean(name, known) +
-                (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", "))};
+        return Error{ErrorCode::Invalid,
+                     core::behind_hint(
+                         of + ": unknown argument \"" + core::printable(name, 80) + "\"" +
+                             core::did_you_mean(name, known),
+                         known.empty() ? "it takes none" : "known: " + core::join(known, ", "))};
     }
     return {};
 }

@@ -117,9 +117,10 @@ Error Servers::no_such_server(const std::string& server) const {
     const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
     known.resize(known.size() - left);
     const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
-    return missing({ErrorCode::NotFound,
-                    message + "; known: " + core::join(known, ", ") + more + passed_over(config_)},
-                   server);
+    return missing(
+        {ErrorCode::NotFound, core::behind_hint(message, "known: " + core::join(known, ", ")) +
+                                  more + passed_over(config_)},
+        server);
 }
 
 // With how many there are of each state: of three that are not approved "none is configured" is no help.

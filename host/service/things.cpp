@@ -82,7 +82,11 @@ json::object to_json(const Thing& thing) {
 
 std::string to_json(const ThingList& list, Kind kind) {
     json::array items;
-    for (const auto& thing : list.things) items.push_back(to_json(thing));
+    for (const auto& thing : list.things) {
+        auto told = to_json(thing);
+        add_standing(told, thing.server, list.heard);
+        items.push_back(std::move(told));
+    }
     return listed_json(words_of(kind).member, json::serialize(items), list.errors);
 }
 
@@ -361,10 +365,11 @@ Error not_listed(const ThingList& list, Kind kind, const std::string& name) {
             known.emplace_back(*found);
     }
     const std::string server = list.errors.empty() ? "server" : "server that answered";
-    return {ErrorCode::NotFound, "no " + server + " lists the " + words_of(kind).word + " \"" +
-                                     core::printable(name, 200) + "\"" +
-                                     core::did_you_mean(name, known) +
-                                     "; one that is not listed needs --server"};
+    return {
+        ErrorCode::NotFound,
+        core::behind_hint("no " + server + " lists the " + words_of(kind).word + " \"" +
+                              core::printable(name, 200) + "\"" + core::did_you_mean(name, known),
+                          "one that is not listed needs --server")};
 }
 
 std::optional<Error> explained_by_template(const ThingList& templates, const std::string& uri) {

@@ -5,9 +5,11 @@
 #include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/raw_json.hpp"
+#include "service/statuses.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -62,7 +64,8 @@ struct ListAgain {
     std::function<void()> done;
 };
 
-constexpr std::array kOurKeys{"name", "server", "tool", "level", "schema_fault"};
+constexpr std::array kOurKeys{"name",         "server",    "tool", "level",
+                              "schema_fault", "listed_at", "kept"};
 
 bool is_ours(std::string_view key) {
     return std::find(kOurKeys.begin(), kOurKeys.end(), key) != kOurKeys.end();
@@ -79,7 +82,8 @@ json::object our_members(const router::ListedTool& tool) {
 
 // The same as text, for a list of thousands; then what the server says, which is passed on as the text
 // that it is.
-void append_json(std::string& out, const router::ListedTool& tool) {
+void append_json(std::string& out, const router::ListedTool& tool,
+                 const catalogue::Standing* standing) {
     out.append("{\"name\":").append(protocol::quoted(tool.public_name));
     const auto say = [&out](std::string_view key, std::string_view text) {
         protocol::append_member(out, key, protocol::quoted(text));
@@ -88,6 +92,10 @@ void append_json(std::string& out, const router::ListedTool& tool) {
     say("tool", tool.tool->name);
     say("level", config::name_of(tool.level));
     if (const auto& fault = tool.tool->schema_fault; !fault.empty()) say("schema_fault", fault);
+    if (standing) {
+        say("listed_at", time_of(standing->listed));
+        protocol::append_member(out, "kept", standing->recalled ? "true" : "false");
+    }
     if (!tool.tool->known.empty()) out.append(",").append(tool.tool->known);  // none is ours
     protocol::each_of(tool.tool->others, [&](const std::string& key, auto value) {
         if (!is_ours(key)) protocol::append_member(out, key, value);
@@ -198,31 +206,41 @@ Operation list_again(const Servers& known, const connection::Caller& caller,
 }
 
 Operation list_tools(const Servers& known, const connection::Caller& caller,
-                     const std::string& server, std::function<void(Result<ToolList>)> done) {
+                     const std::string& server, Ask ask,
+                     std::function<void(Result<ToolList>)> done) {
     const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
-    const std::weak_ptr waiting(operation);  // whoever asked may have gone when it comes
-    if (server.empty()) {
-        known.connections().connect(caller, {}, [&known, &caller, waiting] {
-            if (const auto told = waiting.lock()) (*told)(tools_listed(known, caller));
-        });
-        return operation;
-    }
-    const auto connection = known.connections().lease(server, caller);
-    if (!connection) {
-        // Never from inside the call that asks, as everywhere.
-        known.connections().loop().defer([waiting, error = connection.error()] {
-            if (const auto told = waiting.lock()) (*told)(error);
-        });
-        return operation;
-    }
-    connection->get().refresh_tools([&known, &caller, waiting, server](const Result<void>& fresh) {
+    auto meant = server.empty() ? known.connections().ids() : std::vector{server};
+    if (const auto& sight = caller.sight(); sight && server.empty())
+        std::erase_if(meant, [&](const auto& id) { return !sight->holds(id); });
+    // Who is there and has just said that it has others is waited for; all else of it is fresh at once.
+    const auto is_known = [&](const std::string& id) {
+        const auto* held = known.connections().held(id, caller.number());
+        return has_whole_list(known, id) && !(held && held->state() == State::Ready);
+    };
+    auto asked = meant;
+    if (ask == Ask::IfStale) std::erase_if(asked, is_known);
+    // Whoever asked may have gone when it comes.
+    const auto listed = [&known, &caller, server, ask,
+                         waiting = std::weak_ptr(operation)](const Result<void>& fresh) {
         const auto told = waiting.lock();
         if (!told) return;
         if (!fresh) return (*told)(fresh.error());
-        auto list = tools_listed(known, caller, {server});
+        if (server.empty()) return (*told)(tools_listed(known, caller, {}, Wait::ToTheEnd, ask));
+        auto list = tools_listed(known, caller, {server}, Wait::ToTheEnd, ask);
         list.errors.clear();  // what it mended or left out stands in its status
         (*told)(std::move(list));
-    });
+    };
+    if (server.empty() || asked.empty()) {
+        ask_for_tools(known, caller, asked, ask, [listed] { listed({}); });
+        return operation;
+    }
+    const auto connection = known.connections().lease(server, caller);
+    if (!connection)  // never from inside the call that asks, as everywhere
+        known.connections().loop().defer([listed, error = connection.error()] { listed(error); });
+    else if (ask == Ask::Anew)
+        connection->get().read_tools_again(listed);
+    else
+        connection->get().refresh_tools(listed);
     return operation;
 }
 
@@ -283,9 +301,12 @@ json::object to_json(const router::ListedTool& tool, const core::Limits& limits,
 
 std::string to_json(const ToolList& list) {
     std::string tools = "[";
+    std::map<std::string_view, const catalogue::Standing*> standings;
+    for (const auto& each : list.heard) standings.emplace(each.server, &each.standing);
     for (const auto& tool : list.tools) {
         if (tools.size() > 1) tools += ',';
-        append_json(tools, tool);
+        const auto heard = standings.find(tool.server);
+        append_json(tools, tool, heard == standings.end() ? nullptr : heard->second);
     }
     return listed_json("tools", tools += ']', list.errors);
 }

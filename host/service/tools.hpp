@@ -56,9 +56,11 @@ Operation list_again(const Servers& known, const connection::Caller& caller,
                      const std::vector<std::string>& servers, std::chrono::milliseconds patience,
                      std::function<void()> done);
 
-// For a caller that outlives the operation. Of all servers, connected first, or of one, which is asked anew; its trouble is the error then.
+// For a caller that outlives the operation. Of all servers, or of one, whose trouble is the error then. IfStale: those of
+// which nothing is known are asked, and those that are ready and have not been for long; Anew: all of them.
 Operation list_tools(const Servers& known, const connection::Caller& caller,
-                     const std::string& server, std::function<void(Result<ToolList>)> done);
+                     const std::string& server, Ask ask,
+                     std::function<void(Result<ToolList>)> done);
 
 // What the server says of it, for people: printable, and as long as the limits allow.
 std::string description_of(const router::ListedTool& tool, const core::Limits& limits);

@@ -159,7 +159,7 @@ TEST(BatchOnTheCommandLine, AMisspeltMemberIsNotLost) {
                           .out);
     EXPECT_THAT(lines.message(1),
                 StartsWith("line 1: tools/call has no member \"argument\"; did you mean "
-                           "\"arguments\"?; known: id, op, "));
+                           "\"arguments\"? Known: id, op, "));
     EXPECT_THAT(
         lines.message(2),
         HasSubstr("ping has no member \"timeout\"; known: id, op, server, timeout_ms, progress"));

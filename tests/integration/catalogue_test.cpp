@@ -100,6 +100,39 @@ TEST_F(Catalogue, ToolsAreShownAgainWithoutStartingAnybody) {
     EXPECT_EQ(starts("b"), 1) << "it was not asked for";
 }
 
+TEST_F(Catalogue, ABatchListsWhatIsKnownAndAsksWhereItSaysSo) {
+    add("a");
+    add("b");
+    const auto list = [&](const std::string& op, const std::string& more = "") {
+        const auto done =
+            home.run({"batch"}, "{\"id\":1,\"op\":\"" + op + "/list\"" + more + "}\n");
+        EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+        const auto answer = json::parse(done.out).as_object().at("result").as_object();
+        EXPECT_TRUE(is_a(op.c_str(), answer));
+        return answer.at(op).as_array();
+    };
+    const auto kept = [](const json::array& items) {
+        std::string all;
+        for (const auto& item : items)
+            all += item.at("server").as_string().subview(0, 1) == "a" ? "a" : "b",
+                all += item.at("kept").as_bool() ? " is kept; " : " was asked; ";
+        return all;
+    };
+    EXPECT_EQ(kept(list("tools")), "a was asked; b was asked; ");
+    EXPECT_EQ(kept(list("tools")), "a is kept; b is kept; ");
+    EXPECT_EQ(starts("a") + starts("b"), 2) << "once each, by the first";
+    EXPECT_EQ(kept(list("prompts")), "a was asked; b was asked; ") << "nobody knew them";
+    EXPECT_EQ(kept(list("prompts")), "a is kept; b is kept; ");
+    EXPECT_EQ(starts("a") + starts("b"), 4);
+    lists("a", tool("new"));
+    const auto fresh = list("tools", R"(,"server":"a","refresh":true)");
+    EXPECT_EQ(kept(fresh), "a was asked; ");
+    EXPECT_EQ(fresh.at(0).at("tool").as_string(), "new");
+    EXPECT_EQ(kept(list("prompts", R"(,"refresh":true)")), "a was asked; b was asked; ");
+    EXPECT_EQ(starts("a"), 4);
+    EXPECT_EQ(starts("b"), 3);
+}
+
 TEST_F(Catalogue, OnlyWhoIsNotKnownIsStarted) {
     add("a");
     home.run({"tools"});
@@ -142,7 +175,9 @@ TEST_F(Catalogue, WhatAServerReallyListsCounts) {
     lists("a", tool("a_tool", "y") + "," + tool("new"));
     const auto wrong = home.run({"call", "mcp__a__a_tool", "x=1"});
     EXPECT_THAT(wrong.err, HasSubstr("warning: server \"a\" lists other tools than at 20"));
-    EXPECT_THAT(wrong.err, HasSubstr("1 added (new), 1 changed (a_tool: inputSchema)"));
+    EXPECT_THAT(wrong.err,
+                HasSubstr("1 added (new), 1 changed (a_tool: inputSchema); first a_tool: "
+                          "/inputSchema/properties/x is gone, was {\"type\":"));
     EXPECT_THAT(wrong.err, HasSubstr("note: mcp__a__a_tool: ")) << "x is not declared any more";
     EXPECT_EQ(home.run({"call", "mcp__a__a_tool", "y=1"}).err, "") << "it was told once";
     EXPECT_THAT(home.run({"tools"}).out, HasSubstr("mcp__a__new"));
@@ -155,6 +190,17 @@ TEST_F(Catalogue, WhatAServerReallyListsCounts) {
     const auto& drift = object.at("drifts").as_array().at(0);
     EXPECT_EQ(drift.at("added"), json::array{"other"});
     EXPECT_EQ(drift.at("removed"), (json::array{"a_tool", "new"}));
+}
+
+TEST_F(Catalogue, WhoHearsOfNoWarningsFindsInTheLogOfAServerThatItListsOtherTools) {
+    add("a");
+    home.run({"tools"});
+    lists("a", tool("other"));
+    EXPECT_EQ(home.run({"-q", "tools", "--refresh"}).err, "");
+    EXPECT_EQ(home.run({"tools", "--refresh"}).err, "") << "it was told, and is so no more";
+    EXPECT_THAT(home.run({"mcp", "logs", "a"}).out,
+                AllOf(HasSubstr(" host   lists other tools than at 20"),
+                      HasSubstr(": 1 added (other), 1 removed (a_tool)\n")));
 }
 
 TEST_F(Catalogue, PromptsAreShownAgainWithoutStartingAnybody) {

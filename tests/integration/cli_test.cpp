@@ -14,7 +14,7 @@ TEST(CommandLine, NamesTheNearestVerbOfOneThatIsNotThere) {
     const auto verb = home.run({"cal", "x"});
     EXPECT_EQ(verb.exit_code, 3);
     EXPECT_THAT(verb.err,
-                HasSubstr("patchbay has no \"cal\"; did you mean \"call\"?; known: mcp, "));
+                HasSubstr("patchbay has no \"cal\"; did you mean \"call\"? Known: mcp, "));
     const auto deeper = home.run({"mcp", "stauts"});
     EXPECT_EQ(deeper.exit_code, 3);
     EXPECT_THAT(deeper.err, HasSubstr("patchbay mcp has no \"stauts\"; did you mean \"status\""));

@@ -61,8 +61,8 @@ TEST(Hints, ForPatternsThatNoServersToolsCanMatch) {
     const auto near = home.run({"tools", "mcp__exampel__*"});
     EXPECT_EQ(near.exit_code, 6);
     EXPECT_EQ(near.err,
-              "error: no server \"exampel\" is configured; did you mean \"example\"?; "
-              "known: example\n");
+              "error: no server \"exampel\" is configured; did you mean \"example\"? "
+              "Known: example\n");
     const auto open = home.run({"tools", "mcp__no*"});
     EXPECT_EQ(open.exit_code, 6);
     EXPECT_EQ(open.err,

@@ -232,7 +232,7 @@ TEST(SigningIn, SaysOnceWhichServerThereIsNot) {
         const auto none = home.run({"mcp", verb, "wbe"});
         EXPECT_EQ(none.exit_code, 6);
         EXPECT_EQ(none.err,
-                  "error: no server \"wbe\" is configured; did you mean \"web\"?; known: bad, "
+                  "error: no server \"wbe\" is configured; did you mean \"web\"? Known: bad, "
                   "web\n");
         const auto broken = home.run({"mcp", verb, "bad"});
         EXPECT_EQ(broken.exit_code, 4);

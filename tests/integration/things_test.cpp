@@ -53,7 +53,7 @@ TEST(CommandLine, NamesTheArgumentsOfAPromptThatThereAre) {
             EXPECT_EQ(done.exit_code, 3) << done.out;
             EXPECT_EQ(done.err,
                       "error: prompt \"greet\": unknown argument \"stile\"; did you mean "
-                      "\"style\"?; known: who, style\n");
+                      "\"style\"? Known: who, style\n");
         }
     }
     EXPECT_THAT(home.run({"prompts", "get", "simple", "a=b"}).err, HasSubstr("it takes none"));

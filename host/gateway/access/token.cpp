@@ -190,9 +190,11 @@ Result<void> Tokens::remove(const std::string& name) {
     if (std::erase_if(all_, [&](const Token& each) { return each.name == name; }) != 0) return {};
     std::vector<std::string> known;
     for (const auto& each : all_) known.push_back(each.name);
-    return Error{ErrorCode::NotFound, "there is no token \"" + core::printable(name, 80) + "\"" +
-                                          core::did_you_mean(name, known) + "; there are: " +
-                                          (known.empty() ? "none" : core::join(known, ", "))};
+    return Error{
+        ErrorCode::NotFound,
+        core::behind_hint("there is no token \"" + core::printable(name, 80) + "\"" +
+                              core::did_you_mean(name, known),
+                          "there are: " + (known.empty() ? "none" : core::join(known, ", ")))};
 }
 
 std::string make_token() {

@@ -139,10 +139,11 @@ struct Catalogue::Impl {
         const auto known = names_of(kind);
         std::vector<std::string> searched;
         for (const auto& place : places) searched.push_back(place.directory);
-        return Error{ErrorCode::NotFound, "unknown " + wanted + "; available: " +
-                                              (known.empty() ? "none" : core::join(known, ", ")) +
-                                              core::did_you_mean(name, known) + "; looked in " +
-                                              core::join(searched, ", ")};
+        return Error{ErrorCode::NotFound,
+                     core::behind_hint("unknown " + wanted + "; available: " +
+                                           (known.empty() ? "none" : core::join(known, ", ")) +
+                                           core::did_you_mean(name, known),
+                                       "looked in " + core::join(searched, ", "))};
     }
 
     Result<std::string> schema_of(std::string_view kind, std::string_view name) {

@@ -131,7 +131,7 @@ TEST(ConfigExecutors, WhatMakesNoSenseMakesTheExecutorUseless) {
 
 TEST(ConfigExecutors, AnotherNameIsToldWithTheNearest) {
     EXPECT_THAT(executor_named(merged("[executors.lab]\n"), "remote_shh").error().message,
-                HasSubstr("did you mean \"remote_ssh\"?; known: lab, local_pc"));
+                HasSubstr("did you mean \"remote_ssh\"? Known: lab, local_pc"));
     EXPECT_THAT(merged("[executors.'a b']\n").executors, IsEmpty());
 }
 

@@ -79,6 +79,19 @@ TEST(Nearest, OffersTheBestFirstAndThreeAtMost) {
               "; did you mean \"aab\", \"aac\" or \"aad\"?");
 }
 
+TEST(Nearest, OfPublicNamesCountsWhatIsBehindTheServer) {
+    const std::vector<std::string> names{"mcp__ex__add", "mcp__ex__log", "mcp__ex__echo"};
+    EXPECT_THAT(nearest("mcp__ex__nope", names), IsEmpty());
+    EXPECT_THAT(nearest("mcp__ex__eco", names), ElementsAre("mcp__ex__echo"));
+    EXPECT_THAT(nearest("mcp__exx__echo", names), ElementsAre("mcp__ex__echo"));
+}
+
+TEST(Hint, IsFollowedByWhatElseThereIsToSay) {
+    EXPECT_EQ(behind_hint("no \"a\"", "known: b"), "no \"a\"; known: b");
+    EXPECT_EQ(behind_hint("no \"a\"; did you mean \"b\"?", "known: b"),
+              "no \"a\"; did you mean \"b\"? Known: b");
+}
+
 TEST(Printable, TakesForeignTextItsPower) {
     EXPECT_EQ(printable("a\x1b[31mb\n", 100), "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD");
     EXPECT_EQ(printable("a\nb\tc", 100, true), "a\nb\tc");

@@ -89,7 +89,7 @@ TEST(ViewOfAgent, IsWhatItsTableSaysOrWhyThereIsNone) {
               "agent \"off\" is disabled (user config c.toml:3:9); set enabled = true");
     EXPECT_THAT(view_of_agent(config, "wrong").error().message, HasSubstr("c.toml:4:1: tools"));
     EXPECT_EQ(view_of_agent(config, "reviewr").error().message,
-              "no agent \"reviewr\" is configured; did you mean \"reviewer\"?; known: reviewer");
+              "no agent \"reviewr\" is configured; did you mean \"reviewer\"? Known: reviewer");
 }
 
 TEST(ViewOfAgent, HidesWhatIsAnothersOwnUnlessItPicksThat) {

@@ -285,7 +285,7 @@ TEST_F(RouterEras, ARequestWithoutWhatItIsAboutIsNotSent) {
     EXPECT_EQ(ask("git", "resources/subscribe", R"("uri":7)").error().message,
               "resources/subscribe needs a \"uri\"");
     EXPECT_EQ(ask("git", "logging/setLevel", R"("level":"debgu")").error().message,
-              "unknown log level \"debgu\"; did you mean \"debug\"?; known: debug, info, notice, "
+              "unknown log level \"debgu\"; did you mean \"debug\"? Known: debug, info, notice, "
               "warning, error, critical, alert, emergency");
     const auto longest = std::string(1'000, 'Q');
     EXPECT_THAT(ask("git", "logging/setLevel", R"("level":")" + longest + "\"").error().message,

@@ -26,7 +26,7 @@ TEST(RequestOf, APromptTakesWhatItDeclares) {
     EXPECT_EQ(request->method, "prompts/get");
     EXPECT_EQ(request->params.members, R"("name":"greet","arguments":{"who":"Ada"})");
     EXPECT_EQ(get_prompt(prompt, "greet", {{"who", "Ada"}, {"styl", "x"}}).error().message,
-              "prompt \"greet\": unknown argument \"styl\"; did you mean \"style\"?; known: who, "
+              "prompt \"greet\": unknown argument \"styl\"; did you mean \"style\"? Known: who, "
               "style");
     EXPECT_EQ(get_prompt(prompt, "greet", {}).error().message,
               "prompt \"greet\": required and not given: \"who\"");

@@ -34,7 +34,7 @@ TEST_F(ServiceTest, AServerThatIsNotThereNamesTheNearest) {
     const auto error = known().no_such_server("gti");
     EXPECT_EQ(error.code, ErrorCode::NotFound);
     EXPECT_EQ(error.message,
-              "no server \"gti\" is configured; did you mean \"git\"?; known: git, github");
+              "no server \"gti\" is configured; did you mean \"git\"? Known: git, github");
 }
 
 TEST_F(ServiceTest, ADisabledServerSaysWhereItIsTurnedOff) {

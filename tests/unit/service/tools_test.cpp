@@ -124,20 +124,39 @@ TEST_F(Tools, OfAServerThatNobodyWaitedForAreMissingBecauseOfThat) {
 
 TEST_F(Tools, AreListedWhenTheirServersAreConnected) {
     std::optional<ToolList> listed;
-    const auto operation = list_tools(
-        known(), caller, "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
+    const auto operation =
+        list_tools(known(), caller, "", Ask::IfStale,
+                   [&](Result<ToolList> list) { listed = std::move(list.value()); });
     EXPECT_FALSE(listed) << "told from inside the call";
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(listed->tools.size(), 4u) << "one is denied by a rule, which does not hide it";
     EXPECT_THAT(listed->errors, IsEmpty());
 }
 
+TEST_F(Tools, AreListedAsTheyAreKnownUnlessTheyAreAskedAnew) {
+    connect();
+    const auto asked = servers.at("git").requests("tools/list").size();
+    for (const std::string id : {"", "git"})
+        for (const auto ask : {Ask::IfStale, Ask::Anew}) {
+            std::optional<ToolList> listed;
+            const auto operation = list_tools(known(), caller, id, ask, [&](Result<ToolList> list) {
+                listed = std::move(list.value());
+            });
+            ASSERT_TRUE(
+                loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+            EXPECT_EQ(listed->tools.size(), id.empty() ? 4u : 2u);
+            const auto now = asked + (id.empty() ? 0u : 1u) + (ask == Ask::Anew ? 1u : 0u);
+            EXPECT_EQ(servers.at("git").requests("tools/list").size(), now);
+        }
+}
+
 TEST_F(Tools, OfOneServerAreAskedAnewAndItsTroubleIsTheError) {
     servers.at("github").refuse_open = true;
     for (const std::string id : {"git", "github", "nowhere"}) {
         std::optional<Result<ToolList>> listed;
-        const auto operation = list_tools(
-            known(), caller, id, [&](Result<ToolList> list) { listed.emplace(std::move(list)); });
+        const auto operation =
+            list_tools(known(), caller, id, Ask::IfStale,
+                       [&](Result<ToolList> list) { listed.emplace(std::move(list)); });
         ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
         ASSERT_EQ(listed->has_value(), id == "git");
         if (id == "git") {
@@ -161,8 +180,9 @@ protected:
     }
     ToolList list_of(connection::Caller& who) {
         std::optional<ToolList> listed;
-        const auto operation = list_tools(
-            known(), who, "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
+        const auto operation = list_tools(known(), who, "", Ask::Anew, [&](Result<ToolList> list) {
+            listed = std::move(list.value());
+        });
         EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
         return listed.value_or(ToolList());
     }
@@ -204,7 +224,8 @@ TEST_F(ToolsOfTwo, AreNotTakenFromTheOneByAListThatBreaksOffForTheOther) {
 
 TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
     bool told = false, settled = false;
-    auto operation = list_tools(known(), caller, "", [&](const Result<ToolList>&) { told = true; });
+    auto operation = list_tools(known(), caller, "", Ask::IfStale,
+                                [&](const Result<ToolList>&) { told = true; });
     operation.reset();
     connections->connect(caller, {}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
