@@ -132,11 +132,15 @@ inline int pid_of(const Home& home, const std::string& server) {
 // `patchbay run` in the foreground.
 class RunningHost {
 public:
-    explicit RunningHost(const Home& home, Words more = {})
-        : program_([&] {
+    explicit RunningHost(const Home& home, Words more = {},
+                         std::chrono::milliseconds deadline = kDeadline)
+        : RunningHost([&] {
               more.insert(more.begin(), "run");
-              return home.patchbay(std::move(more));
-          }()) {
+              auto command = home.patchbay(std::move(more));
+              command.deadline = deadline;
+              return command;
+          }()) {}
+    explicit RunningHost(const Command& command) : program_(command) {
         const std::string sign = ", socket ";
         EXPECT_TRUE(program_.wait_until([&] {
             const auto at = program_.err().find(sign);

@@ -2,8 +2,11 @@
 #include "integration/host_guest.hpp"
 #include "integration/mcp_client.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <regex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +92,62 @@ TEST_P(RunServe, SeveralClientsShareWhatIsShared) {
         << "there is one for all: " << status.out;
     EXPECT_EQ(first.finish().exit_code, 0);
     EXPECT_EQ(second.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_P(RunServe, EachOfSeveralClientsHasWhatTheModeOfAServerSays) {
+    const auto settings = home.write("modes.toml", "[host]\nstdio_sharing = true\n");
+    home.add_example("auto");
+    home.add_example("own", {}, {{"mode", "per_session"}, {"warm", 1}});
+    home.add_example("shared", {},
+                     {{"mode", "shared"}, {"lazy", true}, {"idle_timeout_sec", 0.01}});
+    const Words with{"--config", settings};
+    RunningHost host(home, with);
+    HostGuest looker(host.socket());
+    ASSERT_TRUE(looker.greet());
+    const auto status_of = [&](const std::string& server) {
+        const auto answer = looker.ask({{"op", "status"}});
+        for (const auto& each : answer.at("result").at("servers").as_array())
+            if (each.at("id").as_string() == server) return each.as_object();
+        return json::object();
+    };
+    // `own own spare`: whose connections there are.
+    const auto uses = [&](const std::string& server) {
+        std::multiset<std::string> sorted;
+        const auto status = status_of(server);
+        if (const auto* all = status.if_contains("connections"))
+            for (const auto& each : all->as_array()) sorted.emplace(each.at("use").as_string());
+        std::string told;
+        for (const auto& each : sorted) told += (told.empty() ? "" : " ") + each;
+        return told;
+    };
+    const auto comes_to = [&](const std::function<bool()>& holds) {
+        const auto end = std::chrono::steady_clock::now() + kDeadline;
+        while (!holds() && std::chrono::steady_clock::now() < end) looker.ask({{"op", "status"}});
+        return holds();
+    };
+    auto first = client(with), second = client(with), third = client(with);
+    for (auto* each : {&first, &second, &third}) {
+        each->greet();
+        for (const char* server : {"auto", "own", "shared"})
+            EXPECT_EQ(
+                at(each->ask("tools/call", {{"name", std::string("mcp__") + server + "__echo"},
+                                            {"arguments", {{"message", "hi"}}}}),
+                   "/result/content/0/text"),
+                "hi");
+    }
+    // And the person's, for whom those that are not lazy are connected from the start.
+    EXPECT_EQ(uses("auto"), "own own own own") << "as for each program of this machine";
+    EXPECT_TRUE(comes_to([&] { return uses("own") == "own own own own spare"; })) << uses("own");
+    EXPECT_EQ(uses("shared"), "");
+    EXPECT_EQ(status_of("shared").at("state"), "ready");
+    EXPECT_EQ(first.finish().exit_code, 0);
+    EXPECT_TRUE(comes_to([&] { return uses("own") == "own own own spare"; })) << uses("own");
+    EXPECT_EQ(status_of("shared").at("state"), "ready") << "others hold it";
+    for (auto* each : {&second, &third}) EXPECT_EQ(each->finish().exit_code, 0);
+    EXPECT_TRUE(comes_to([&] { return status_of("shared").at("state") == "idle"; }));
+    EXPECT_TRUE(comes_to([&] { return uses("own") == "own spare"; })) << uses("own");
+    EXPECT_TRUE(comes_to([&] { return uses("auto").empty(); })) << uses("auto") << ": one is left";
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

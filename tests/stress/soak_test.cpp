@@ -21,6 +21,7 @@ constexpr std::size_t kMoreMemoryKib = 1u << 20;
 constexpr std::size_t kMoreMemoryKib = 2048;  // and a tenth
 #endif
 constexpr std::size_t kMoreDescriptors = 8;
+constexpr std::chrono::milliseconds kMostOfATurn{20};  // on average, where much else goes on
 
 int calls_wanted() {
     const char* wanted = std::getenv("PATCHBAY_SOAK_CALLS");
@@ -34,7 +35,8 @@ protected:
         home.add("crashes", {{"command", built("tests/peers/faulty_server")},
                              {"args", json::array{"exits"}},
                              {"env", {{"FAULTY_CALLS", (home.root() / "calls").string()}}}});
-        host.emplace(home, Words{"--set", "health.reconnect_first_ms=1"});
+        host.emplace(home, Words{"--set", "health.reconnect_first_ms=1"},
+                     kDeadline + kMostOfATurn * calls_wanted());
         guest.emplace(host->socket());
         EXPECT_TRUE(guest->greet());
     }
