@@ -94,6 +94,12 @@ std::string only_variable(std::string_view text, std::string_view before = {}) {
                                                                                     : std::string();
 }
 
+// Without the server and its place, which are told already.
+std::string reason_of(const Error& error, const config::Server& server) {
+    const auto before = config::to_string(server.place) + ": server \"" + server.id + "\": ";
+    return error.message.starts_with(before) ? error.message.substr(before.size()) : error.message;
+}
+
 // One server, for one client.
 class Entry {
 public:
@@ -182,7 +188,7 @@ private:
         // The program and its folder are whole paths, whatever the file is beside which they stand.
         const auto values = config::expand(asked, environment_);
         if (!values) {
-            leave_out(values.error().message);
+            leave_out(reason_of(values.error(), server_));
             return false;
         }
         for (const auto& member : *values)
@@ -407,7 +413,8 @@ void write_ours(const config::GivenServer& given, const config::Environment& env
     if (!whole) {
         out.warnings.push_back(
             {config::Severity::Warning, server.place,
-             "server \"" + server.id + "\" is left out: " + whole.error().message, server.id});
+             "server \"" + server.id + "\" is left out: " + reason_of(whole.error(), server),
+             server.id});
         return;
     }
     for (const auto& member : *whole) {

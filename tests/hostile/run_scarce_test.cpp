@@ -17,7 +17,10 @@ protected:
     void SetUp() override {
         home.add_example("ex");
         auto probe = home.patchbay({});
-        probe.argv = {"/usr/bin/unshare", "-Urm", "/bin/sh", "-c",
+        probe.argv = {"/usr/bin/unshare",
+                      "-Urm",
+                      "/bin/sh",
+                      "-c",
                       "mount -t tmpfs none \"$0\" && echo 0 > "
                       "/proc/sys/user/max_inotify_instances",
                       state()};
@@ -44,8 +47,9 @@ protected:
 
 TEST_F(Scarce, OnAFullDiskCallsGoOnAndItIsSaidOnceThatNothingIsKept) {
     home.add_example("other");
-    RunningHost host(host_behind("mount -t tmpfs -o size=64k,mode=700 none \"$0\"; "
-                                 "head -c 1M /dev/zero > \"$0/full\" 2> /dev/null"));
+    RunningHost host(
+        host_behind("mount -t tmpfs -o size=64k,mode=700 none \"$0\"; "
+                    "head -c 1M /dev/zero > \"$0/full\" 2> /dev/null"));
     HostGuest guest(host.socket());
     ASSERT_TRUE(guest.greet());
     for (const char* server : {"ex", "other"})

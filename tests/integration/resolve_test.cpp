@@ -108,6 +108,9 @@ TEST_F(Resolve, WhatAClientCannotReadIsWrittenAsItsValueAndSaid) {
     EXPECT_THAT(desktop.err, HasSubstr("\"web\" is left out: Claude Desktop does not speak http"));
     EXPECT_THAT(desktop.err, Not(HasSubstr("t0psecret")));
     EXPECT_THAT(read_file(at_work("d.json")), HasSubstr("t0psecret-value"));
+    home.environment.erase("TOKEN");
+    EXPECT_THAT(materialized("e.json", {"--format", "claude-desktop"}).err,
+                HasSubstr("\"ex\" is left out: env.TOKEN: the variable TOKEN is not set"));
     ASSERT_EQ(materialized("c.toml", {"--format", "codex"}).exit_code, 0);
     const auto codex = read_file(at_work("c.toml"));
     EXPECT_THAT(codex, AllOf(HasSubstr("env_vars = [\"TOKEN\"]"), HasSubstr("PLAIN = \"word\""),
