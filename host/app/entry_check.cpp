@@ -31,12 +31,13 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
     return {};
 }
 
-void warn_of_secrets(const json::object& entry, Scope scope, const GlobalOptions& global) {
+void warn_of_secrets(const std::string& id, const json::object& entry, Scope scope,
+                     const GlobalOptions& global) {
     const auto names = clear_secrets(entry);
     if (names.empty() || global.quiet || scope != Scope::Project) return;
-    say("warning: " + core::join(names, ", ") +
+    say("warning: server \"" + id + "\": " + core::join(names, ", ") +
         " is in clear text in a file that comes with the checkout; ${NAME} takes it from a "
-        "variable, --scope local or user keeps it out");
+        "variable, ${secret:NAME} from `patchbay secret set`, --scope local or user keeps it out");
 }
 
 }  // namespace patchbay::app

@@ -16,7 +16,7 @@ namespace patchbay::app {
 Result<void> judge(const Host& host, const std::string& file, const std::string& text,
                    const std::string& id, const GlobalOptions& global);
 // Of secrets in clear text, where the file comes with a checkout.
-void warn_of_secrets(const boost::json::object& entry, config::Scope scope,
+void warn_of_secrets(const std::string& id, const boost::json::object& entry, config::Scope scope,
                      const GlobalOptions& global);
 
 }  // namespace patchbay::app

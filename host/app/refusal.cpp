@@ -83,7 +83,7 @@ std::pair<const CLI::App*, std::string> verb_of(const CLI::App& app) {
 std::vector<std::string> verbs_below(const CLI::App& verb) {
     std::vector<std::string> known;
     for (const auto* each : verb.get_subcommands([](const CLI::App*) { return true; }))
-        known.push_back(each->get_name());
+        if (!each->get_group().empty()) known.push_back(each->get_name());  // else it is hidden
     return known;
 }
 
@@ -109,7 +109,12 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
     const auto [at, path] = verb_of(app);
     const auto known = verbs_below(*at);
     const auto strange = app.remaining(true);
-    const auto more = "; `" + path + " --help` tells more";
+    // The most likely slip where a verb takes a program's words: they begin with one that is none of ours.
+    const bool takes_words =
+        at->get_option_no_throw("PROGRAM") || at->get_option_no_throw("COMMAND");
+    const auto more =
+        std::string(takes_words ? "; a program stands with its words behind --" : "") + "; `" +
+        path + " --help` tells more";
     if (lacks_a_verb(app, error)) return path + " needs a verb: " + core::join(known, ", ");
     if (auto told = unknown_verb(app); !told.empty()) return told;
     if (strange.empty()) return error.what() + more;

@@ -2,6 +2,7 @@
 
 #include "app/server_words.hpp"
 #include "config/git_index.hpp"
+#include "config/secret_values.hpp"
 #include "core/json.hpp"
 
 #include <map>
@@ -20,10 +21,15 @@ void tell_tracked_secrets(config::Config& config) {
     };
     const auto tell = [&](const std::string& id, const json::object& settings,
                           const config::Place& of_server) {
-        for (const auto& name : clear_secrets(settings)) {
+        auto names = clear_secrets(settings);
+        if (const auto* args = core::array_in(&settings, "args"))
+            for (const auto& parts : config::secret_parts(*args))
+                if (!parts.empty() && (names.empty() || names.back() != "args"))
+                    names.emplace_back("args");
+        for (const auto& name : names) {
             const auto* origin = config.find_origin("servers." + id + "." + name);
             const auto& place = origin ? *origin : of_server;
-            if (!place.file.starts_with('/') || !is_tracked(place.file)) continue;
+            if (!is_tracked(place.file)) continue;
             config.diagnostics.push_back(
                 {config::Severity::Warning, place,
                  "server \"" + id + "\": " + name +

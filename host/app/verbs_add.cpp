@@ -88,7 +88,7 @@ int add(const GlobalOptions& global, const EditOptions& options,
         if (!written) return report_file(written.error(), global);
         done = std::move(*written);
     }
-    warn_of_secrets(*entry, scope, global);
+    warn_of_secrets(options.id, *entry, scope, global);
     return tell(options,
                 same    ? "unchanged"
                 : there ? "replaced"
@@ -206,6 +206,18 @@ Result<void> take_preset(AddOptions& options, const GlobalOptions& global) {
     return {};
 }
 
+// `mcp add docs https://docs.example.com/mcp`, as other programs have it.
+Result<void> take_address(AddOptions& options) {
+    if (options.program.empty() || options.program.front().find("://") == std::string::npos)
+        return {};
+    if (options.program.size() > 1 || !options.url.empty() || !options.command.empty())
+        return invalid("\"" + core::printable(options.program.front(), 200) +
+                       "\" is an address and no program; say --url for it, alone");
+    options.url = std::move(options.program.front());
+    options.program.clear();
+    return {};
+}
+
 int add_words_verb(const GlobalOptions& global, AddOptions options) {
     if (!options.preset.empty()) {
         if (auto taken = take_preset(options, global); !taken) return report(taken.error(), global);
@@ -214,6 +226,7 @@ int add_words_verb(const GlobalOptions& global, AddOptions options) {
                               "add --help"),
                       global);
     }
+    if (auto taken = take_address(options); !taken) return report(taken.error(), global);
     auto secret = secret_of(options.oauth.client_secret);
     if (!secret) return report(secret.error(), global);
     options.oauth.client_secret = std::move(*secret);

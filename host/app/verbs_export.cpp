@@ -207,6 +207,10 @@ int export_verb(const GlobalOptions& global, const ExportOptions& options) {
     for (const auto& id : options.ids)
         if (!entries.entries.contains(id)) outcomes.push_back({id, "left", {}});
     print(outcomes, **client, *file, global);
+    if (options.project && options.secrets == "write" && !entries.expanded.empty() && !global.quiet)
+        say("warning: values of secrets stand in " + *file +
+            " in clear text, and a checkout takes it along; without --project, or with --secrets "
+            "leave, it does not");
     return code_of(outcomes, options);
 }
 

@@ -150,7 +150,7 @@ private:
             return fine.error();
         }
         planned_.emplace(server.id, entry);
-        warn_of_secrets(entry, options_.into(), global_);
+        warn_of_secrets(server.id, entry, options_.into(), global_);
         if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
         if (auto written = write(*file, std::move(*text), server.id, entry); !written) {
             forget(taken);
@@ -259,8 +259,11 @@ void tell_notes(const std::vector<Outcome>& outcomes, const GlobalOptions& globa
         const auto name = "server \"" + core::printable(each.server->id, 80) + "\" of " +
                           each.file->client->title + ": ";
         if (!each.why.empty()) say("note: " + name + each.why);
+        const auto again = "server \"" + each.server->id + "\": ";  // as the reader of files begins
         for (const auto& warning : each.server->warnings)
-            if (!global.quiet && each.state != "left") say("warning: " + name + warning);
+            if (!global.quiet && each.state != "left")
+                say("warning: " + name +
+                    (warning.starts_with(again) ? warning.substr(again.size()) : warning));
     }
 }
 
@@ -272,16 +275,24 @@ int import_verb(const GlobalOptions& global, const ImportOptions& options) {
         for (const auto& server : file.servers) ids.push_back(server.id);
     for (const auto& id : options.ids)
         if (std::find(ids.begin(), ids.end(), id) == ids.end())
-            return report({ErrorCode::NotFound, "no file of another client has a server \"" +
-                                                    core::printable(id, 80) + "\"" +
-                                                    core::did_you_mean(id, ids)},
-                          global);
+            return report(
+                {ErrorCode::NotFound,
+                 (options.file.empty() ? std::string("no file of another client has")
+                                       : options.file + " does not have") +
+                     " a server \"" + core::printable(id, 80) + "\"" + core::did_you_mean(id, ids)},
+                global);
     Import import(global, options);
     std::vector<Outcome> outcomes;
     for (const auto& file : *files)
         for (const auto& server : file.servers)
             if (options.ids.empty() || options.names(server.id))
                 outcomes.push_back(import.take(file, server));
+    if (outcomes.empty() && !options.file.empty() && !global.json) {
+        const auto& client = *find_client(options.from);
+        say("nothing to import: " + options.file + " has no servers where " + client.title +
+            " has them, in \"" + client.tables.front().back() + "\"");
+        return kOk;
+    }
     if (outcomes.empty() && !global.json) {
         say("nothing to import: no file of a client that is known has servers; patchbay connect "
             "lists them");

@@ -151,7 +151,19 @@ int resolve_verb(const GlobalOptions& global, const ResolveOptions& options) {
     tell(entries.warnings, *found, global);
     const auto text = file_text(*client, entries);
     if (!text) return report(text.error(), global);
+    if (options.file == "-") {
+        tell_expanded(entries, global);
+        print_foreign(*text);
+        return kOk;
+    }
     const auto file = absolute(options.file, found->environment);
+    std::error_code failed;
+    if (const auto folder = fs::path(file).parent_path(); !fs::is_directory(folder, failed))
+        return report({ErrorCode::NotFound,
+                       file + ": there is no folder " + folder.string() + "; make it first"},
+                      global);
+    if (fs::is_directory(file, failed))
+        return report({ErrorCode::Invalid, file + " is a folder; expected a file in one"}, global);
     if (auto written = write_given(file, *text, default_state_directory(found->environment));
         !written)
         return report(written.error(), global);
@@ -314,8 +326,10 @@ void add_resolve_verbs(CLI::App& app, Choice& choice) {
         ->type_name("AGENT");
     take_where(resolve, *shown);
     resolve
-        .add_option("--materialize", shown->file,
-                    "Write the servers to this file (0600), which is new or was written so before")
+        .add_option(
+            "--materialize", shown->file,
+            "Write the servers to this file (0600), which is new or was written so before; -: to "
+            "stdout")
         ->type_name("FILE");
     resolve
         .add_option("--format", shown->format,

@@ -44,7 +44,8 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
     // What makes no sense may have been meant to hide something: then nothing is shown to that agent.
     const auto wrong = [&](Mark mark, const std::string& text) {
         note(Severity::Error, mark, text);
-        if (agent.fault.empty()) agent.fault = to_string(source.place(mark)) + text;
+        if (agent.fault.empty())
+            agent.fault = to_string(source.place(mark)) + ": agents." + agent.name + text;
     };
     if (!table.value.is(Node::Kind::Map)) {
         wrong(table.value.mark,
@@ -158,7 +159,7 @@ private:
         const auto place = found == agent.server_places.end() ? agent.place : found->second;
         const auto text = ".servers: \"" + core::printable(pick, 80) + "\": " + why;
         told_.push_back({Severity::Error, place, "agents." + agent.name + text, {}});
-        if (agent.fault.empty()) agent.fault = to_string(place) + text;
+        if (agent.fault.empty()) agent.fault = to_string(place) + ": agents." + agent.name + text;
     }
 
     std::map<std::string, Agent>& agents_;

@@ -115,7 +115,7 @@ bool index_has(std::string_view index, std::string_view path) {
 
 bool git_tracks(const std::string& file) {
     std::error_code failed;
-    const auto whole = fs::weakly_canonical(file, failed);
+    const auto whole = fs::weakly_canonical(fs::absolute(file, failed), failed);
     for (auto at = whole.parent_path(); !failed && at != at.root_path(); at = at.parent_path())
         if (const auto git = git_folder(at); !git.empty())
             return index_has(text_of(git / "index", kMostIndexBytes),

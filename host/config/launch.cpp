@@ -6,6 +6,7 @@
 
 #include <climits>
 
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,9 +136,12 @@ void check_programs(Config& config, const Environment& environment) {
             file.starts_with('/') ? file.substr(0, file.rfind('/')) : environment.working_directory;
         const auto cwd = expanded(*launch, launch->cwd);
         struct stat status {};
-        const bool lacks_cwd =
-            cwd && !cwd->empty() &&
-            (::stat(from(launch->folder, *cwd).c_str(), &status) != 0 || !S_ISDIR(status.st_mode));
+        // Of a file that is only to be written its folder is not there yet, and `..` leads nowhere as it stands.
+        const auto folder =
+            cwd ? std::filesystem::path(from(launch->folder, *cwd)).lexically_normal().string()
+                : std::string();
+        const bool lacks_cwd = cwd && !cwd->empty() &&
+                               (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode));
         const auto fault =
             lacks_cwd ? "cwd \"" + core::printable(*cwd, PATH_MAX) + "\": there is no such folder"
                       : fault_of_program(*launch, environment);

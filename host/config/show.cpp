@@ -3,6 +3,7 @@
 #include "config/keys.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
+#include "core/secrets.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -15,11 +16,27 @@ namespace json = boost::json;
 
 constexpr const char* kHidden = "***";
 
+// `${NAME}`, `${secret:NAME}`: it says where a secret is, and nothing of it. A default may be one itself.
+bool is_a_name_alone(const json::value& value) {
+    const auto* text = value.if_string();
+    if (!text || !text->starts_with("${") || !text->ends_with('}')) return false;
+    std::string_view name(*text);
+    name = name.substr(2, name.size() - 3);
+    for (const std::string_view kind : {"secret:", "keyring:", "env:"})
+        if (name.starts_with(kind)) {
+            name.remove_prefix(kind.size());
+            break;
+        }
+    return core::may_name_a_secret(name);
+}
+
 // Of a table whose values may all be secrets; the names tell a reader what is set.
 json::value hide_all(const json::value& value) {
     if (!value.is_object()) return kHidden;
     json::object hidden;
-    for (const auto& member : value.get_object()) hidden[member.key()] = kHidden;
+    for (const auto& member : value.get_object())
+        hidden[member.key()] =
+            is_a_name_alone(member.value()) ? member.value() : json::value(kHidden);
     return hidden;
 }
 

@@ -138,7 +138,7 @@ TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
         {{"mcp", "logs"},
          {"ID TEXT  ", "--call NUMBER", "-n,--lines UINT=100 ", "mcp logs files -n 20"}},
         {{"mcp", "add"},
-         {"ID TEXT REQUIRED", "PROGRAM TEXT ...", "--scope", "--env NAME=VALUE ", "--url"}},
+         {"ID TEXT  ", "PROGRAM TEXT ...", "--scope", "--env NAME=VALUE ", "--url"}},
         {{"mcp", "login"}, {"ID TEXT REQUIRED", "--scope SCOPES ", "--no-browser "}},
         {{"mcp", "logout"}, {"ID TEXT REQUIRED"}},
         {{"mcp", "status"}, {"ID TEXT  "}},

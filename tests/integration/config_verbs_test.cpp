@@ -42,8 +42,13 @@ TEST(ConfigOnTheCommandLine, CheckTellsOfSecretsInFilesThatGitTracks) {
     EXPECT_THAT(check(), AllOf(HasSubstr(".mcp.json:1:"),
                                HasSubstr("env.API_KEY is in clear text in a file that git tracks"),
                                Not(HasSubstr("hunter"))));
+    EXPECT_THAT(home.run({"config", "check", ".mcp.json"}).err, HasSubstr("git tracks"));
     EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
     EXPECT_THAT(check(), HasSubstr("env.API_KEY is in clear text in a file that git tracks"));
+    home.write(
+        ".mcp.json",
+        R"({"mcpServers": {"a": {"command": "cat", "args": ["--token", "hunter3hunter"]}}})");
+    EXPECT_THAT(check(), HasSubstr("args is in clear text in a file that git tracks"));
     home.write(".mcp.json",
                R"({"mcpServers": {"a": {"command": "cat", "env": {"API_KEY": "${secret:x}"}}}})");
     EXPECT_THAT(check(), Not(HasSubstr("git tracks")));

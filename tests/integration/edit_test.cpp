@@ -73,6 +73,21 @@ TEST_F(EditVerbs, AProgramsOwnTableHasItsOwnWords) {
               R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/"}}})");
 }
 
+TEST_F(EditVerbs, AnAddressIsNoProgram) {
+    EXPECT_EQ(edit({"add", "web", "http://127.0.0.1:9/mcp", "--scope", "user"}).exit_code, 0);
+    EXPECT_EQ(
+        edit({"add", "--scope", "user", "--transport", "http", "other", "http://127.0.0.1:9/"})
+            .exit_code,
+        0);
+    EXPECT_THAT(read_file(home.user_config() / "config.toml"),
+                AllOf(HasSubstr("[servers.web]\nurl = \"http://127.0.0.1:9/mcp\"\n"),
+                      HasSubstr("transport = \"http\"\nurl = \"http://127.0.0.1:9/\"\n")));
+    EXPECT_THAT(edit({"add", "x", "http://127.0.0.1:9/", "more"}).err,
+                HasSubstr("say --url for it"));
+    EXPECT_THAT(edit({"add", "x", "npx", "-y", "foo"}).err,
+                HasSubstr("a program stands with its words behind --"));
+}
+
 TEST_F(EditVerbs, OneScopesOwnWordIsTested) {
     ASSERT_EQ(edit(example({"add", "ex", "--scope", "user"})).exit_code, 0);
     home.write(".mcp.json", R"({"mcpServers": {"ex": {"command": "nowhere-to-be-found"}}})");

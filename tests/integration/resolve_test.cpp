@@ -108,6 +108,11 @@ TEST_F(Resolve, WhatAClientCannotReadIsWrittenAsItsValueAndSaid) {
     EXPECT_THAT(desktop.err, HasSubstr("\"web\" is left out: Claude Desktop does not speak http"));
     EXPECT_THAT(desktop.err, Not(HasSubstr("t0psecret")));
     EXPECT_THAT(read_file(at_work("d.json")), HasSubstr("t0psecret-value"));
+    const auto shown = materialized("-", {"--format", "codex"});
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_THAT(shown.out, HasSubstr("[mcp_servers."));
+    EXPECT_THAT(materialized("nowhere/e.json").err, HasSubstr("there is no folder"));
+    EXPECT_FALSE(fs::exists(at_work("nowhere")));
     home.environment.erase("TOKEN");
     EXPECT_THAT(materialized("e.json", {"--format", "claude-desktop"}).err,
                 HasSubstr("\"ex\" is left out: env.TOKEN: the variable TOKEN is not set"));
@@ -304,8 +309,9 @@ TEST_F(Resolve, APickThatLeadsRoundAndABadRewriteAreErrorsWithTheirLine) {
         "'there' }]\n");
     const auto round = home.run({"resolve", "--agent", "a"});
     EXPECT_NE(round.exit_code, 0);
-    EXPECT_THAT(round.err,
-                HasSubstr("config.toml:2:12.servers: \"agents.a\": it leads round: a, a"));
+    EXPECT_THAT(
+        round.err,
+        HasSubstr("config.toml:2:12: agents.a.servers: \"agents.a\": it leads round: a, a"));
     const auto bad = home.run({"resolve", "--executor", "x"});
     EXPECT_NE(bad.exit_code, 0);
     EXPECT_THAT(bad.err, HasSubstr("config.toml:4:"));

@@ -89,6 +89,15 @@ env = "NAME"
                                 R"("env":"NAME")"));
 }
 
+TEST(Show, AReferenceIsNoSecret) {
+    const auto config =
+        of("[servers.a]\ncommand = 'x'\nenv = { A = '${secret:gh.token}', B = '${TOKEN}', C = "
+           "'${TOKEN:-hunter2}', D = 'Bearer ${TOKEN}', E = '${x' }\n");
+    const auto text = serialize(to_json(config, false));
+    EXPECT_THAT(text, HasSubstr(R"("env":{"A":"${secret:gh.token}","B":"${TOKEN}","C":"***",)"
+                                R"("D":"***","E":"***"})"));
+}
+
 TEST(Show, SaysWhereSignInsAreKept) {
     Config config;
     config.secret_store = "secret-service";
