@@ -107,11 +107,13 @@ Result<json::object> from_goose(json::object entry) {
     move_key(entry, "uri", "url");
     move_key(entry, "envs", "env");
     move_key(entry, "timeout", "tool_timeout_sec");
-    if (const auto* keys = core::array_in(&entry, "env_keys"); keys && type == "stdio") {
-        if (!entry["env"].is_object()) entry["env"].emplace_object();
-        for (const auto& key : *keys)
+    if (const auto* found = core::array_in(&entry, "env_keys"); found && type == "stdio") {
+        const auto keys = *found;  // a new member would move it
+        auto& env = entry["env"];
+        if (!env.is_object()) env.emplace_object();
+        for (const auto& key : keys)
             if (const auto name = core::text_of(key))
-                entry["env"].get_object()[*name] = "${" + std::string(*name) + "}";
+                env.get_object()[*name] = "${" + std::string(*name) + "}";
     }
     if (type == "streamable_http") entry["type"] = "http";
     return without(std::move(entry), {"name", "env_keys", "bundled", "description", "display_name",

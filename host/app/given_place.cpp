@@ -128,9 +128,8 @@ void RunFolder::keep() {
     ::setsid();
     for (const int ended : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(ended, SIG_IGN);
     // Whatever else is open is somebody's pipe, whose end they wait for.
-    const auto kept = std::minmax(read.get(), lock_.get());
-    const auto first = static_cast<unsigned>(kept.first),
-               second = static_cast<unsigned>(kept.second);
+    const auto first = static_cast<unsigned>(std::min(read.get(), lock_.get())),
+               second = static_cast<unsigned>(std::max(read.get(), lock_.get()));
     if (first > 0) ::close_range(0, first - 1, 0);
     if (second > first + 1) ::close_range(first + 1, second - 1, 0);
     ::close_range(second + 1, ~0U, 0);

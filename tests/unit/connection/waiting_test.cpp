@@ -99,7 +99,8 @@ TEST_F(Waiting, AndNotInAOneShotHost) {
     server.crash("exited with code 3");
     ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
     EXPECT_EQ(outcome->error().message,
-              "server \"s\": connection lost: exited with code 3; the request was not sent");
+              "server \"s\": connection lost: exited with code 3; see patchbay mcp logs s; the "
+              "request was not sent");
 }
 
 TEST_F(Waiting, WhatTheServerMayHaveIsNotSentAgain) {
@@ -109,7 +110,9 @@ TEST_F(Waiting, WhatTheServerMayHaveIsNotSentAgain) {
     server.crash("exited with code 3");
     ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
     EXPECT_EQ(outcome->error().message,
-              "server \"s\": connection lost: exited with code 3; the request may have been "
+              "server \"s\": connection lost: exited with code 3; see patchbay mcp logs s; the "
+              "request may have "
+              "been "
               "carried out");
     ASSERT_TRUE(come_back());
     EXPECT_EQ(server.requests("tools/call").size(), 1u);

@@ -205,7 +205,7 @@ TEST(Catalogue, OffersNearNamesAndSaysWhereItLooked) {
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
     EXPECT_THAT(unknown.error().message, HasSubstr("did you mean \"fake\"?"));
-    EXPECT_THAT(unknown.error().message, HasSubstr("looked in " + folder.path()));
+    EXPECT_THAT(unknown.error().message, HasSubstr("Looked in " + folder.path()));
     EXPECT_THAT(catalogue.info("patchbay.test.fak").error().message,
                 HasSubstr("did you mean \"patchbay.test.fake\"?"));
 }
