@@ -21,11 +21,16 @@ public:
     Taker(const std::string& id, const IsFree& is_free) : id_(id), is_free_(is_free) {}
 
     void from_table(json::value& table) {
-        if (auto* members = table.if_object())
-            for (auto& member : *members)
-                if (const auto text = core::text_of(member.value());
-                    text && is_clear(*text) && config::is_secret(member.key(), *text))
-                    member.value() = put_away(member.key(), std::string(*text));
+        auto* members = table.if_object();
+        if (!members) return;
+        for (auto& member : *members) {
+            const auto text = core::text_of(member.value());
+            if (!text || !is_clear(*text)) continue;
+            if (config::is_secret(member.key(), *text))
+                member.value() = put_away(member.key(), std::string(*text));
+            else
+                from_text(member.key(), member.value());
+        }
     }
 
     void from_text(std::string_view key, json::value& value) {
@@ -64,7 +69,7 @@ private:
     json::string put_away(std::string_view key, std::string value) {
         auto name = id_ + "." + std::string(key);
         for (auto& letter : name)
-            if (!core::may_name_a_secret(std::string_view(&letter, 1))) letter = '-';
+            if (!core::may_name_a_secret(std::string("a") + letter)) letter = '-';
         if (name.size() > kMostOfAName) name.resize(kMostOfAName);
         const auto is_ours = [&](const std::string& wanted) {
             for (const auto& each : taken_)

@@ -68,6 +68,17 @@ void leave_empty_out(json::object& entry) {
         each = is_empty(each->value()) ? entry.stable_erase(each) : each + 1;
 }
 
+// Of a file that has thousands, those alone.
+json::array inputs_named_in(const std::string& text, const json::value* inputs) {
+    json::array wanted;
+    if (!inputs || !inputs->is_array() || text.find("${input:") == text.npos) return wanted;
+    for (const auto& each : inputs->get_array())
+        if (const auto id = core::text_in(each.if_object(), "id");
+            id && text.find("${input:" + std::string(*id) + "}") != text.npos)
+            wanted.push_back(each);
+    return wanted;
+}
+
 ForeignServer restated(const KnownClient& client, const std::string& path, const std::string& name,
                        json::object entry, const json::value* inputs, const std::string& folder) {
     ForeignServer server{name, {}, {}, {}};
@@ -83,8 +94,17 @@ ForeignServer restated(const KnownClient& client, const std::string& path, const
                    "it begins in the folder of a project; --scope project or local takes "
                    "it for the one that we are in",
                server;
+    const auto text = json::serialize(placed);
+    // In no client's file do they mean what they mean in ours: nobody who wrote it has asked for that.
+    for (const std::string_view kind : {"${command:", "${file:", "${secret:", "${keyring:"})
+        if (text.find(kind) != text.npos)
+            return server.left = "it says " + std::string(kind) +
+                                 "...}, which would have a meaning of its own here; write that "
+                                 "server by hand: patchbay mcp add",
+                   server;
     json::object root{{dialect_table(client), json::object{{name, std::move(placed)}}}};
-    if (inputs) root["inputs"] = *inputs;
+    if (auto wanted = inputs_named_in(text, inputs); !wanted.empty())
+        root["inputs"] = std::move(wanted);
     std::vector<config::Fragment> one;
     one.push_back(config::read_fragment(json::serialize(root), config::Format::Json,
                                         {config::Scope::User, 0, path}));

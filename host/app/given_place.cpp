@@ -37,12 +37,19 @@ void remove_folder(const std::string& path) {
     std::filesystem::remove_all(path, ignored);  // a link in it is removed, not followed
 }
 
+// `NAME-XXXXXX`, as make() has it.
+bool is_of_a_run(const std::string& name) {
+    const auto dash = name.rfind('-');
+    return dash != name.npos && name.size() - dash == 7;
+}
+
 // Of those whose lock nobody holds.
 void sweep(const std::string& base) {
     std::error_code failure;
     std::filesystem::directory_iterator each(base, failure);
     for (; !failure && each != std::filesystem::directory_iterator(); each.increment(failure)) {
         const auto path = each->path().string();
+        if (!is_of_a_run(each->path().filename().string())) continue;
         std::error_code unknown;
         if (!std::filesystem::is_directory(each->symlink_status(unknown))) continue;
         const core::Descriptor lock(
@@ -56,6 +63,11 @@ void sweep(const std::string& base) {
 
 Result<void> write_given(const std::string& path, std::string_view text,
                          const std::string& state_directory) {
+    std::error_code none;
+    if (std::filesystem::is_symlink(path, none))
+        return Error{ErrorCode::Denied, path +
+                                            " is a link, and may lead anywhere; expected a file "
+                                            "of its own"};
     const auto file = ClientFile::read(path);
     if (!file) return file.error();
     const ClientRecord record(state_directory, "resolve", file->path(), "");

@@ -23,7 +23,8 @@ class Patience {
 public:
     Patience() {
         ::sigemptyset(&ending_);
-        for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&ending_, each);
+        for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM})
+            ::sigaddset(&ending_, each);
         ::pthread_sigmask(SIG_BLOCK, &ending_, &usual_);
         waiting_ = core::Descriptor(::signalfd(-1, &ending_, SFD_CLOEXEC | SFD_NONBLOCK));
     }

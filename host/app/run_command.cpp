@@ -85,6 +85,7 @@ int wait_for(pid_t child, const Blocked& blocked) {
         int status = 0;
         const auto ended = ::waitpid(child, &status, WNOHANG);
         if (ended == child) return code_of(status);
+        if (ended < 0 && errno != EINTR) return 1;  // it is nobody's any more
         siginfo_t info{};
         const int signal = ::sigwaitinfo(&blocked.set(), &info);
         // What a key of the terminal sends, or its end, the child was sent as well.
@@ -102,6 +103,7 @@ Result<int> run_command(const std::vector<std::string>& words,
     auto environment = environment_with(variables);
     const auto word_pointers = pointers_to(own_words);
     const auto variable_pointers = pointers_to(environment);
+    ::signal(SIGCHLD, SIG_DFL);  // who ignores it, as our caller may, is told of no end
     const Blocked blocked;
     const auto parent = ::getpid();
     const auto child = ::fork();

@@ -3,6 +3,7 @@
 #include "app/given_file.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
+#include "app/server_words.hpp"
 #include "app/session.hpp"
 #include "app/trouble_teller.hpp"
 #include "app/verb.hpp"
@@ -81,6 +82,12 @@ public:
                     std::string(client_.title) + " reads no reference in " +
                         core::printable(core::join(values->second, ", "), 200) +
                         "; --secrets write puts the value into its file"};
+        if (const auto clear = clear_secrets(entries.entries.at(id));
+            options_.project && options_.secrets == "leave" && !clear.empty())
+            return {id, "left",
+                    core::printable(core::join(clear, ", "), 200) +
+                        " is a secret in clear text, and the file comes with the checkout; "
+                        "--secrets write puts it there"};
         const auto done = entry_of(id).connect(
             entries.entries.at(id), options_.replace ? Foreign::Replace : Foreign::Keep, trial());
         if (!done) return {id, "left", why_of(done.error())};

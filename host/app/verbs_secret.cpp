@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -31,7 +30,11 @@ const char* place_of(bool in_keyring) {
 // What is piped here whole, but for the line break that `echo` puts behind it; else what a person types.
 Result<std::string> value_for(const std::string& name) {
     if (::isatty(0)) return hidden_line("value of \"" + name + "\" (it is not shown): ");
-    std::string value((std::istreambuf_iterator<char>(std::cin)), {});
+    std::string value;
+    char part[4096];
+    while (value.size() <= NamedSecrets::kValueBytes &&
+           (std::cin.read(part, sizeof part) || std::cin.gcount() > 0))
+        value.append(part, static_cast<std::size_t>(std::cin.gcount()));
     if (value.ends_with('\n')) value.pop_back();
     if (value.ends_with('\r')) value.pop_back();
     return value;

@@ -164,6 +164,14 @@ private:
             }
             if (most == Reach::Some && !judge("permissions.allow", list.place)) return false;
         }
+        if (server.trust == "untrusted") {
+            const auto place = server.place_of_rule("trust");
+            if (!server.enabled_tools && server.tools.empty()) {
+                leave_out(server, place, "trust = \"untrusted\", and no rule names a tool of it");
+                return false;
+            }
+            if (!judge("trust = \"untrusted\"", place)) return false;
+        }
         if (server.enabled_tools && !judge("enabled_tools", server.place_of_rule("enabled_tools")))
             return false;
         for (const auto& tool : server.disabled_tools)

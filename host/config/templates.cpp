@@ -3,13 +3,16 @@
 #include "config/approval.hpp"
 #include "config/ids.hpp"
 #include "config/parameters.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace patchbay::config {
 
@@ -18,6 +21,8 @@ namespace {
 struct Template {
     const Member* member = nullptr;
     const Source* source = nullptr;
+    std::string fault = {};                // empty: it can be used
+    std::vector<std::string> params = {};  // sorted
     Place place() const { return source->place(member->mark); }
 };
 
@@ -58,29 +63,34 @@ public:
     }
 
     TemplatePlaces run() {
-        for (auto& fragment : fragments_)
-            for (auto& entry : fragment.servers)
-                if (entry.words == Words::Ours && entry.refused.empty())
-                    resolve(entry, fragment.source);
+        // Of the budget of all a checkout has what the others leave.
+        for (const bool of_checkouts : {false, true})
+            for (auto& fragment : fragments_)
+                for (auto& entry : fragment.servers)
+                    if (from_project(fragment.source.scope) == of_checkouts &&
+                        entry.words == Words::Ours && entry.refused.empty())
+                        resolve(entry, fragment.source);
         return std::move(filled_);
     }
 
 private:
     void note_all(const Member& table, Fragment& fragment) {
         for (const auto& member : table.value.members) {
-            const Template found{&member, &fragment.source};
-            if (auto wrong = fault_of(found); !wrong.empty())
+            Template found{&member, &fragment.source};
+            found.params = params_of(member.value);
+            found.fault = fault_of(found);  // once, however many servers name it
+            if (!found.fault.empty())
                 fragment.diagnostics.push_back(
                     {Severity::Error,
                      found.place(),
-                     "templates." + core::printable(member.key, 80) + ": " + std::move(wrong),
+                     "templates." + core::printable(member.key, 80) + ": " + found.fault,
                      {}});
-            templates_[member.key].push_back(found);
+            templates_[member.key].push_back(std::move(found));
         }
     }
 
     // Empty: it can be used.
-    static std::string fault_of(const Template& found) {
+    std::string fault_of(const Template& found) {
         const auto& body = found.member->value;
         if (!body.is(Node::Kind::Map))
             return std::string("expected a table, found ") + name_of(body.kind);
@@ -97,16 +107,17 @@ private:
              }));
         if (!names) return "params: expected a list of names: params = [\"db\"]";
         for (const auto& name : parameters_in(body))
-            if (const auto known = params_of(body); !known.contains(name))
+            if (!std::binary_search(found.params.begin(), found.params.end(), name))
                 return "${param:" + core::printable(name, 80) + "} is none of its params" +
-                       core::did_you_mean(name, {known.begin(), known.end()});
+                       core::did_you_mean(name, found.params, hints_);
         return {};
     }
 
-    static std::set<std::string> params_of(const Node& body) {
-        std::set<std::string> names;
+    static std::vector<std::string> params_of(const Node& body) {
+        std::vector<std::string> names;
         if (const auto* params = body.find(kParams))
-            for (const auto& each : params->items) names.insert(each.text);
+            for (const auto& each : params->items) names.push_back(each.text);
+        std::sort(names.begin(), names.end());
         return names;
     }
 
@@ -129,17 +140,19 @@ private:
         return best;
     }
 
-    std::string unknown(const std::string& name, const Source& user) const {
+    std::string unknown(const std::string& name, const Source& user) {
         const auto all = templates_.find(name);
         const auto text = "template: there is none of the name " + shown(name);
         if (all != templates_.end())
             return text + " that it may use: that of " + to_string(all->second.front().place()) +
                    (user.scope == Scope::Enterprise ? " is not an administrator's"
                                                     : " is a checkout's");
-        std::vector<std::string> known;
-        for (const auto& [id, each] : templates_)
-            if (find(id, user)) known.push_back(id);
-        return text + core::did_you_mean(name, known) + "; expected a table [templates." +
+        // Of each scope the same, which a file with thousands of wrong names asks for each time.
+        auto& known = known_[user.scope];
+        if (!known)
+            for (known.emplace(); const auto& [id, each] : templates_)
+                if (find(id, user)) known->push_back(id);
+        return text + core::did_you_mean(name, *known, hints_) + "; expected a table [templates." +
                core::printable(name, 80) + "]";
     }
 
@@ -160,25 +173,23 @@ private:
         const auto* found = find(named->text, source);
         if (!found) return refuse(entry, named->mark, unknown(named->text, source));
         const auto at = "template " + shown(named->text) + " (" + to_string(found->place()) + "): ";
-        if (auto wrong = fault_of(*found); !wrong.empty())
-            return refuse(entry, named->mark, at + wrong);
+        if (!found->fault.empty()) return refuse(entry, named->mark, at + found->fault);
         Parameters given;
-        if (auto wrong = take_with(with, params_of(found->member->value), given); wrong)
+        if (auto wrong = take_with(with, found->params, given); wrong)
             return refuse(entry, wrong->mark, at + wrong->text);
         fill(entry, source, *found, given, at);
     }
 
-    static std::optional<Complaint> take_with(const Node* with, const std::set<std::string>& params,
-                                              Parameters& given) {
+    std::optional<Complaint> take_with(const Node* with, const std::vector<std::string>& params,
+                                       Parameters& given) {
         if (!with) return {};
         if (!with->is(Node::Kind::Map))
             return Complaint{with->mark, "with: " + mismatch("a table of parameters", *with)};
         for (const auto& member : with->members) {
             const auto name = "with." + core::printable(member.key, 80);
-            if (!params.contains(member.key))
+            if (!std::binary_search(params.begin(), params.end(), member.key))
                 return Complaint{member.mark, name + ": it has no such parameter" +
-                                                  core::did_you_mean(
-                                                      member.key, {params.begin(), params.end()})};
+                                                  core::did_you_mean(member.key, params, hints_)};
             if (!is_value(member.value))
                 return Complaint{member.value.mark,
                                  name + ": " +
@@ -223,6 +234,8 @@ private:
 
     std::vector<Fragment>& fragments_;
     std::map<std::string, std::vector<Template>> templates_;
+    std::map<Scope, std::optional<std::vector<std::string>>> known_;  // names that it may use
+    core::Effort hints_{core::Effort::kOneLoad};
     std::size_t left_ = kMostFromTemplates;
     TemplatePlaces filled_;
 };

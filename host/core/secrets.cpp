@@ -290,7 +290,7 @@ Registry& registry() {
 bool may_name_a_secret(std::string_view name) {
     constexpr std::string_view kLetters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-    return !name.empty() && name.size() <= kNameBytes &&
+    return name.find_first_not_of('.') != name.npos && name.size() <= kNameBytes &&
            name.find_first_not_of(kLetters) == name.npos;
 }
 

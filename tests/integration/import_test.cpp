@@ -257,6 +257,20 @@ TEST_F(Import, WhatACheckoutBringsIsTakenByItsNameAlone) {
     EXPECT_THAT(take({"--from", "vscode"}).err, HasSubstr("leads out of the project"));
 }
 
+// What nobody was shown is fetched or run for nobody.
+TEST_F(Import, WhatWouldMeanSomethingHereAloneIsLeft) {
+    for (const auto* kind :
+         {"${command:touch x}", "${file:/etc/hostname}", "${secret:gh}", "${keyring:gh}"}) {
+        home.write(".cursor/mcp.json", std::string(
+                                           R"({"mcpServers": {"docs": {"url": "http://127.0.0.1:9/",
+            "headers": {"X": ")") + kind + R"("}}}})");
+        const auto taken = take({"docs"});
+        EXPECT_EQ(taken.exit_code, 1) << kind;
+        EXPECT_THAT(taken.err, HasSubstr("would have a meaning of its own here")) << kind;
+    }
+    EXPECT_FALSE(fs::exists(home.user_config() / "config.toml"));
+}
+
 TEST_F(Import, IntoAProjectItIsApprovedAndBeginsThere) {
     fs::create_directories(home.work() / ".git");
     put(".cursor/mcp.json",
@@ -291,7 +305,7 @@ TEST_F(Import, SecretsAreMaskedWhereTheyAreShownAndKeptFromOthers) {
 TEST_F(Import, SecretsAreStoredByNameWhereThatIsAsked) {
     put(".cursor/mcp.json",
         R"({"mcpServers": {"one": {"command": ")" + example_server() +
-            R"(", "args": ["--token", "hunter5hunter"], "env": {"API_KEY": "hunter6hunter", "LANG": "C"}},
+            R"(", "args": ["--token", "hunter5hunter"], "env": {"API_KEY": "hunter6hunter", "LANG": "C", "DB": "postgres://u:hunter7hunter@h/db"}},
             "web": {"url": "https://a.example/mcp?key=hunter3hunter", "headers": {"Authorization":
             "Bearer hunter4hunter"}}}})");
     const auto trial = take({"--secrets", "store", "--dry-run"});
@@ -300,6 +314,7 @@ TEST_F(Import, SecretsAreStoredByNameWhereThatIsAsked) {
     EXPECT_EQ(take({"--secrets", "store"}).exit_code, 0);
     EXPECT_THAT(written(), AllOf(Not(HasSubstr("hunter")), HasSubstr("LANG = \"C\""),
                                  HasSubstr("API_KEY = \"${secret:one.API_KEY}\""),
+                                 HasSubstr("DB = \"postgres://u:${secret:one.DB}@h/db\""),
                                  HasSubstr("args = [\"--token\", \"${secret:one.args}\"]"),
                                  HasSubstr("mcp?key=${secret:web.url}\""),
                                  HasSubstr("Authorization = \"${secret:web.Authorization}\"")));

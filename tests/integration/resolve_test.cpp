@@ -267,11 +267,30 @@ TEST_F(Resolve, SignalsGoOnAndTheFolderGoesWhateverHappens) {
 
 TEST_F(Resolve, WhatAKilledRunLeftIsSweptByTheNext) {
     const auto base = home.root() / "run/patchbay/agents";
+    fs::create_directories(base / "mine");
+    fs::permissions(home.root() / "run/patchbay", fs::perms::owner_all);
+    fs::permissions(base, fs::perms::owner_all);
     ASSERT_EQ(home.run({"run-agent", "one", "--", "true"}).exit_code, 0);
-    fs::create_directories(base / "agent-dead");
-    std::ofstream(base / "agent-dead/lock") << "";
+    fs::create_directories(base / "agent-dead00");
+    std::ofstream(base / "agent-dead00/lock") << "";
     ASSERT_EQ(home.run({"run-agent", "one", "--", "true"}).exit_code, 0);
-    EXPECT_EQ(folders(), 0u);
+    EXPECT_EQ(folders(), 1u) << "what is no run's stays";
+    EXPECT_FALSE(fs::exists(base / "agent-dead00"));
+}
+
+// As a program that ignores the ends of its children starts others.
+TEST_F(Resolve, EndsWithItsCommandWhoeverStartsIt) {
+    auto command = home.patchbay({"run-agent", "one", "--", "sh", "-c", "exit 5"});
+    command.argv.insert(command.argv.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+    EXPECT_EQ(run(command).exit_code, 5);
+}
+
+TEST_F(Resolve, NoFileIsWrittenThroughALink) {
+    fs::create_symlink(home.root() / "elsewhere.json", at_work("link.json"));
+    const auto refused = materialized("link.json");
+    EXPECT_EQ(refused.exit_code, 7);
+    EXPECT_THAT(refused.err, HasSubstr("is a link"));
+    EXPECT_FALSE(fs::exists(home.root() / "elsewhere.json"));
 }
 
 TEST_F(Resolve, ServersGoIntoAClientsOwnFileAndOutAgain) {

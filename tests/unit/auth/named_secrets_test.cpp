@@ -73,7 +73,7 @@ TEST_F(NamedSecretsTest, KeepsReplacesListsAndForgets) {
 }
 
 TEST_F(NamedSecretsTest, WhatIsNoNameOrNoValueIsRefused) {
-    for (const auto* name : {"", "a b", "a/b", "../x", "a:b", "\xc3\xa4"})
+    for (const auto* name : {"", ".", "..", "a b", "a/b", "../x", "a:b", "\xc3\xa4"})
         EXPECT_EQ(secrets.write(name, "x", kNow).error().code, ErrorCode::Invalid) << name;
     EXPECT_FALSE(secrets.write(std::string(65, 'a'), "x", kNow));
     EXPECT_TRUE(secrets.write(std::string(64, 'a'), "x", kNow));

@@ -168,6 +168,24 @@ TEST(Resolve, WhatAnAdministratorForbidsIsNotGivenAwayPastTheRules) {
     }
 }
 
+TEST(Resolve, WhatNobodyTrustsIsNotGivenAwayUnlessItsToolsAreNamed) {
+    const auto given = [](const std::string& more, Scope scope = Scope::User) {
+        return resolve(
+            merged({{Scope::User, "[servers.a]\ncommand = 'a'\n"},
+                    {scope, (scope == Scope::Enterprise ? "exclusive = false\n" : "") +
+                                std::string("[servers.a]\ntrust = 'untrusted'\n") + more}}),
+            {});
+    };
+    for (const auto scope : {Scope::Session, Scope::Enterprise}) {
+        const auto none = given("", scope);
+        ASSERT_TRUE(none);
+        EXPECT_TRUE(none->servers.empty());
+        EXPECT_THAT(lines(*none), HasSubstr("no rule names a tool of it"));
+    }
+    EXPECT_EQ(given("enabled_tools = ['x']\n", Scope::Session)->servers.size(), 1u);
+    EXPECT_TRUE(given("enabled_tools = ['x']\n", Scope::Enterprise)->servers.empty());
+}
+
 TEST(Resolve, WhoIsNotThereIsAnError) {
     const auto config = merged({{Scope::User, "[agents.rev]\n[agents.bad]\ntools = []\n"}});
     EXPECT_THAT(resolve(config, {"rve"}).error().message, HasSubstr("did you mean \"rev\"?"));
