@@ -111,8 +111,11 @@ int init_verb(const GlobalOptions& global, const InitOptions& options) {
                        "them; patchbay mcp add --scope user writes what you have everywhere"},
                       global);
     const auto file = folder / ("config." + options.format);
-    for (const auto& path : {folder, folder / kSchemaFile})
+    const auto ignore_file = project / ".gitignore";
+    for (const auto& path : {folder, folder / kSchemaFile, ignore_file})
         if (auto fine = check_no_link(path); !fine) return report(fine.error(), global);
+    // Before the first of them is written: a second init would refuse what a first has left.
+    if (const auto read = ClientFile::read(ignore_file); !read) return report(read.error(), global);
     if (auto fine = check_new(folder); !fine) return report(fine.error(), global);
     std::error_code none;
     const bool has_schema = fs::exists(folder / kSchemaFile, none);

@@ -129,7 +129,9 @@ TEST_F(Faults, OneServersAreNoOtherServers) {
         }
     }
     const auto many = call("many");
-    if (many.at("ok") != true) EXPECT_THAT(message_of(many), HasSubstr("many"));
+    if (many.at("ok") != true) {
+        EXPECT_THAT(message_of(many), HasSubstr("many"));
+    }
     EXPECT_EQ(call("stays", "echo", {{"arguments", {{"message", "hi"}}}}).at("ok"), true);
     expect_good();
 
@@ -139,8 +141,9 @@ TEST_F(Faults, OneServersAreNoOtherServers) {
               static_cast<std::uintmax_t>(seconds.count() + 3 + kCalls))
         << "one a second of thousands";
     for (const auto& each : fs::recursive_directory_iterator(home.root() / "state"))
-        if (each.path().extension() == ".log")
+        if (each.path().extension() == ".log") {
             EXPECT_LE(fs::file_size(each), kMostLogBytes) << each;
+        }
     const auto after = size_of_process(host_->program().pid());
     EXPECT_LE(after.most_resident_kib / 1024, kMostMemoryMiB);
     EXPECT_LE(after.threads, kMostThreads);
@@ -168,8 +171,9 @@ TEST_F(Faults, AServerThatCrashesAThousandTimesCostsNothing) {
     const auto crash_until = [&](std::uintmax_t crashes) {
         for (; !fs::exists(calls) || fs::file_size(calls) < 3 * crashes; ++asked) {
             const auto answer = call("exits");
-            if (answer.at("ok") != true)
+            if (answer.at("ok") != true) {
                 ASSERT_THAT(message_of(answer), HasSubstr("exits")) << json::serialize(answer);
+            }
             ASSERT_LE(asked, 6 * kCrashes) << "it is not started any more";
         }
     };

@@ -90,7 +90,7 @@ TEST_F(Init, LinksAreNotFollowed) {
     EXPECT_EQ(done.exit_code, 7);
     EXPECT_THAT(done.err, HasSubstr(".gitignore: it is a link"));
     EXPECT_EQ(text("mine"), "mine\n");
-    fs::remove_all(home.work() / ".patchbay");
+    EXPECT_FALSE(fs::exists(home.work() / ".patchbay"));
     fs::create_directory(home.root() / "elsewhere");
     fs::create_directory_symlink(home.root() / "elsewhere", home.work() / ".patchbay");
     EXPECT_EQ(init().exit_code, 7);

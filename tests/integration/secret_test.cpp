@@ -50,7 +50,9 @@ TEST_F(Secret, IsReplacedAndForgotten) {
     EXPECT_THAT(again.err, HasSubstr("no secret \"a\" is kept"));
     EXPECT_THAT(home.run({"secret", "list"}).err, HasSubstr("no secret is kept"));
     for (const auto& each : std::filesystem::recursive_directory_iterator(home.root()))
-        if (each.is_regular_file()) EXPECT_THAT(read_file(each.path()), Not(HasSubstr("two")));
+        if (each.is_regular_file()) {
+            EXPECT_THAT(read_file(each.path()), Not(HasSubstr("two")));
+        }
 }
 
 TEST_F(Secret, WrongWordsSayWhatIsExpected) {
