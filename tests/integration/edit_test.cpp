@@ -494,7 +494,8 @@ TEST_F(EditVerbs, ASecretComesFromStdinAndIsShownToNobody) {
                              "--oauth-client-secret", "-"},
                             "s3cr3tOfMine0123456789\n");
     EXPECT_EQ(added.exit_code, 0) << added.err;
-    EXPECT_THAT(added.err, HasSubstr("warning: oauth.client_secret is in clear text"));
+    EXPECT_THAT(added.err,
+                HasSubstr("warning: server \"x\": oauth.client_secret is in clear text"));
     EXPECT_THAT(text(project), HasSubstr("client_secret = \"s3cr3tOfMine0123456789\""));
     for (const auto& words : {Words{"get", "x"}, Words{"get", "x", "--json"}})
         EXPECT_THAT(edit(words).out, AllOf(HasSubstr("client_id"), Not(HasSubstr("s3cr3t"))));
