@@ -69,7 +69,7 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
     const auto ours = [&] {
         const auto start = Clock::now();
         Child child(home.command({"batch"}));
-        child.write("{\"id\":1,\"op\":\"tools/list\"}\n");
+        child.write("{\"id\":1,\"op\":\"tools/list\",\"refresh\":true}\n");
         std::string line;
         do line = child.read_line();  // notifications of servers may come first
         while (line.rfind("{\"event\"", 0) == 0);

@@ -124,7 +124,7 @@ Idle idle_with(const Programs& programs, int servers, std::chrono::milliseconds 
     const Home home(programs, servers,
                     "url = \"" + remote.url() + "\"\nprotocol = \"2025-11-25\"\n");
     Child child(home.command({"batch"}));
-    child.write("{\"id\":1,\"op\":\"tools/list\"}\n");
+    child.write("{\"id\":1,\"op\":\"tools/list\",\"refresh\":true}\n");
     while (child.read_line().rfind("{\"event\"", 0) == 0) {
     }
     for (int i = 0; i < servers; ++i) remote.wait_for_stream();
