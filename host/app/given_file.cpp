@@ -1,58 +1,26 @@
 #include "app/given_file.hpp"
 
 #include "config/edit/edit.hpp"
+#include "config/references.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 namespace patchbay::app {
 namespace edit = config::edit;
 namespace json = boost::json;
+using config::is_variable;
+using config::pieces_of;
 
 namespace {
 
 constexpr const char* kOurs = "patchbay";
 using Variables = EntryWords::Variables;
-
-bool is_variable(std::string_view name) {
-    return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-           std::all_of(name.begin(), name.end(), [](char letter) {
-               const char low = core::lower(letter);
-               return (low >= 'a' && low <= 'z') || (letter >= '0' && letter <= '9') ||
-                      letter == '_';
-           });
-}
-
-// A text in pieces: what stands there, and what is between `${` and `}`.
-struct Piece {
-    bool reference;
-    std::string text;
-};
-std::vector<Piece> pieces_of(std::string_view text) {
-    std::vector<Piece> pieces;
-    std::string plain;
-    while (!text.empty()) {
-        const auto at = text.find("${");
-        const auto close = at == text.npos ? text.npos : text.find('}', at);
-        if (at == text.npos || close == text.npos) break;
-        if (at > 0 && text[at - 1] == '$') {
-            plain.append(text.substr(0, at - 1)).append("${");
-            text.remove_prefix(at + 2);
-            continue;
-        }
-        plain.append(text.substr(0, at));
-        if (!plain.empty()) pieces.push_back({false, std::exchange(plain, {})});
-        pieces.push_back({true, std::string(text.substr(at + 2, close - at - 2))});
-        text.remove_prefix(close + 1);
-    }
-    plain.append(text);
-    if (!plain.empty()) pieces.push_back({false, std::move(plain)});
-    return pieces;
-}
 
 bool holds_reference(std::string_view text) {
     return text.find("${") != text.npos;
@@ -98,6 +66,24 @@ std::string only_variable(std::string_view text, std::string_view before = {}) {
 std::string reason_of(const Error& error, const config::Server& server) {
     const auto before = config::to_string(server.place) + ": server \"" + server.id + "\": ";
     return error.message.starts_with(before) ? error.message.substr(before.size()) : error.message;
+}
+
+// Those that both the agent and the entry name; nothing: all. `exact`: none of them is a pattern.
+struct NamedTools {
+    std::optional<std::vector<std::string>> names;
+    bool exact = true;
+};
+NamedTools tools_of(const config::GivenServer& given) {
+    const auto& own = given.server.enabled_tools;
+    if (!given.tools) return {own};
+    const auto& wanted = *given.tools;
+    auto both = wanted;
+    if (own)
+        std::erase_if(both, [&](const auto& each) {
+            return std::find(own->begin(), own->end(), each) == own->end();
+        });
+    return {std::move(both), std::none_of(wanted.begin(), wanted.end(),
+                                          [](const auto& each) { return each.ends_with('*'); })};
 }
 
 // One server, for one client.
@@ -336,17 +322,7 @@ private:
 
     // What both allow, where that is a list of names.
     void put_tools(json::object& entry) {
-        std::optional<std::vector<std::string>> tools = server_.enabled_tools;
-        bool exact = true;
-        if (given_.tools) {
-            for (const auto& each : *given_.tools) exact = exact && !each.ends_with('*');
-            auto both = *given_.tools;
-            if (tools)
-                std::erase_if(both, [&](const auto& each) {
-                    return std::find(tools->begin(), tools->end(), each) == tools->end();
-                });
-            tools = std::move(both);
-        }
+        const auto [tools, exact] = tools_of(given_);
         if (!tools) return;
         if (words_.tools && exact)
             entry[words_.tools] = json::array(tools->begin(), tools->end());
@@ -429,14 +405,7 @@ void write_ours(const config::GivenServer& given, const config::Environment& env
         written.settings = std::move(all.get_object());
     }
     if (given.tools) {
-        const bool exact = std::none_of(given.tools->begin(), given.tools->end(),
-                                        [](const auto& each) { return each.ends_with('*'); });
-        auto both = *given.tools;
-        if (server.enabled_tools)
-            std::erase_if(both, [&](const auto& each) {
-                const auto& all = *server.enabled_tools;
-                return std::find(all.begin(), all.end(), each) == all.end();
-            });
+        auto [both, exact] = tools_of(given);
         if (exact)
             written.enabled_tools = std::move(both);
         else

@@ -1,8 +1,9 @@
 #include "app/server_variables.hpp"
 
+#include "config/references.hpp"
+
 #include <boost/json.hpp>
 
-#include <cctype>
 #include <string_view>
 
 namespace patchbay::app {
@@ -10,20 +11,10 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view kEnv = "env:";  // as some programs write it (config/expand.cpp)
-
-bool is_of_a_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 void add_named_in(std::string_view text, std::set<std::string>& names) {
-    for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at)) {
-        at += 2;
-        if (text.substr(at).starts_with(kEnv)) at += kEnv.size();
-        const auto begin = at;
-        while (at < text.size() && is_of_a_name(text[at])) ++at;
-        if (at > begin) names.emplace(text.substr(begin, at - begin));
-    }
+    for (const auto& piece : config::pieces_of(text))
+        if (const auto name = config::variable_in(piece.text); piece.reference && !name.empty())
+            names.emplace(name);
 }
 
 // Keys too: nobody who reads this has to know which of them are expanded.

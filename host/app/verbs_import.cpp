@@ -8,9 +8,9 @@
 #include "app/typed_entry.hpp"
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
+#include "config/resolve.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
-#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "core/time_source.hpp"
 
@@ -210,19 +210,6 @@ private:
     std::optional<ScopeChange> last_;
 };
 
-// How it is reached, for people.
-std::string reach_of(const ForeignServer& server) {
-    const auto shown = config::masked(server.entry);
-    if (const auto url = core::text_in(&shown, "url")) return std::string(*url);
-    std::vector<std::string> words;
-    if (const auto command = core::text_in(&shown, "command"))
-        words.push_back(core::shell_word(*command));
-    if (const auto* args = core::array_in(&shown, "args"))
-        for (const auto& each : *args)
-            if (const auto word = core::text_of(each)) words.push_back(core::shell_word(*word));
-    return core::join(words, " ");
-}
-
 json::array json_of(const std::vector<Outcome>& outcomes) {
     json::array list;
     for (const auto& each : outcomes) {
@@ -249,7 +236,7 @@ void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
     for (const auto& each : outcomes)
         rows.push_back({{core::printable(each.server->id, 80)},
                         {each.state, each.state == "left" ? "yellow" : ""},
-                        {core::printable(reach_of(*each.server), 100)},
+                        {core::printable(config::endpoint_of(each.server->entry), 100)},
                         {origin_of(*each.file)}});
     print_table(rows);
 }
@@ -346,7 +333,8 @@ std::vector<Found> chosen_of(const std::vector<Found>& found) {
     say("servers that other clients have:");
     for (std::size_t i = 0; i < found.size(); ++i)
         say("  " + std::to_string(i + 1) + "  " + core::printable(found[i].server->id, 80) + "  " +
-            core::printable(reach_of(*found[i].server), 100) + "  (" + origin_of(*found[i].file) +
+            core::printable(config::endpoint_of(found[i].server->entry), 100) + "  (" +
+            origin_of(*found[i].file) +
             (found[i].file->of_checkout ? "; it comes with the checkout)" : ")"));
     for (;;) {
         std::fputs("take over which? numbers, as 1 3; Enter: none: ", stderr);

@@ -23,6 +23,13 @@ std::string keyring_name(const std::string& name) {
     return "secret:" + name;
 }
 
+Error elsewhere(const std::string& name, const std::string& what_next) {
+    return {ErrorCode::Unavailable, "the secret \"" + name +
+                                        "\" is in the Secret Service; set [secrets] store = "
+                                        "\"secret-service\"" +
+                                        what_next};
+}
+
 bool in_keyring(const json::object& record) {
     return core::flag_in(&record, kKeyring).value_or(false);
 }
@@ -59,12 +66,7 @@ Result<std::string> NamedSecrets::read(const std::string& name) const {
     const auto record = record_of(name);
     if (!record) return record.error();
     if (in_keyring(*record)) {
-        if (!keyring_)
-            return Error{ErrorCode::Unavailable,
-                         "the secret \"" + name +
-                             "\" is in the Secret Service; set [secrets] store = "
-                             "\"secret-service\", or keep it anew: patchbay secret set " +
-                             name};
+        if (!keyring_) return elsewhere(name, ", or keep it anew: patchbay secret set " + name);
         const std::lock_guard turn(keyring_turn_);
         const auto answer = keyring_->read(keyring_name(name));
         if (!answer) return answer.error();
@@ -118,11 +120,7 @@ Result<void> NamedSecrets::erase(const std::string& name) const {
     const auto record = record_of(name);
     if (!record) return record.error();
     if (in_keyring(*record)) {
-        if (!keyring_)
-            return Error{ErrorCode::Unavailable,
-                         "the secret \"" + name +
-                             "\" is in the Secret Service; set [secrets] store = "
-                             "\"secret-service\" to take it out there"};
+        if (!keyring_) return elsewhere(name, " to take it out there");
         const std::lock_guard turn(keyring_turn_);
         if (auto gone = keyring_->erase(keyring_name(name)); !gone) return gone;
     }

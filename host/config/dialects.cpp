@@ -475,24 +475,6 @@ void note(Fragment& out, Severity severity, Mark mark, std::string text) {
     out.diagnostics.push_back({severity, out.source.place(mark), std::move(text), {}});
 }
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-        text.replace(at, what.size(), by);
-    }
-}
-
-// As VS Code and Cursor write them.
-void folders(ServerEntry& entry, const Source& source) {
-    auto folder = source.file.substr(0, source.file.rfind('/'));
-    for (const std::string_view own : {"/.vscode", "/.cursor"})
-        if (folder.ends_with(own)) folder.resize(folder.size() - own.size());
-    replace_all(folder, "${", "$${");
-    change_texts(entry.body, [&](Node& node) {
-        replace_all(node.text, "${workspaceFolder}", folder);
-        replace_all(node.text, "${userHome}", "${HOME}");
-    });
-}
-
 Fragment restate(Node root, Source source) {
     Fragment fragment;
     fragment.source = std::move(source);

@@ -3,6 +3,7 @@
 #include "config/approval.hpp"
 #include "config/launch.hpp"
 #include "config/load.hpp"
+#include "config/references.hpp"
 #include "config/secret_names.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
@@ -24,11 +25,6 @@ namespace json = boost::json;
 
 bool is_of_a_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool is_name(std::string_view text) {
-    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') &&
-           std::all_of(text.begin(), text.end(), is_of_a_name);
 }
 
 // A relative path stands beside the file it is written in; what no file says, where we are.
@@ -108,9 +104,6 @@ std::optional<std::string> way_around(const std::string& path,
     }
     return at;
 }
-
-// What the user keeps by name, in whichever of both words.
-constexpr std::string_view kStored[] = {"secret:", "keyring:"};
 
 constexpr std::size_t kMostLacking = 20;  // told of one server
 
@@ -228,7 +221,7 @@ private:
 
     Result<std::string> resolve(std::string_view reference) {
         if (const auto at = reference.find(":-");
-            at != std::string_view::npos && is_name(reference.substr(0, at))) {
+            at != std::string_view::npos && is_variable(reference.substr(0, at))) {
             const auto name = reference.substr(0, at);
             const auto value = variable(name);
             return of_variable(
@@ -236,11 +229,11 @@ private:
         }
         if (reference.starts_with("file:")) return file(reference.substr(5));
         if (reference.starts_with("command:")) return command(reference.substr(8));
-        for (const auto kind : kStored)
+        for (const auto kind : kStoredSecrets)
             if (reference.starts_with(kind)) return stored(reference.substr(kind.size()));
         if (reference.starts_with("env:"))
             reference.remove_prefix(4);  // as VS Code and Cursor write it
-        if (!is_name(reference)) {
+        if (!is_variable(reference)) {
             // Behind a mistyped name may stand a default, which may be a secret.
             const auto name = reference.substr(
                 0, static_cast<std::size_t>(
@@ -377,7 +370,7 @@ bool expansion_waits(const json::object& settings) {
         return text.find("${" + std::string(kind)) != std::string::npos;
     };
     return has("command:") || has("file:") ||
-           std::any_of(std::begin(kStored), std::end(kStored), has);
+           std::any_of(std::begin(kStoredSecrets), std::end(kStoredSecrets), has);
 }
 
 Result<json::object> expand(const Server& server, const Environment& environment,

@@ -293,7 +293,7 @@ json::object to_json(const GivenServer& one) {
     json::object out{{"name", one.server.id},
                      {"transport", one.server.transport},
                      {"mode", one.server.mode},
-                     {"endpoint", endpoint_of(one.server)},
+                     {"endpoint", endpoint_of(one.server.settings)},
                      {"env", names_of(settings.if_contains("env"))},
                      {"headers", names_of(settings.if_contains("headers"))}};
     auto& headers = out["headers"].get_array();
@@ -326,8 +326,8 @@ bool is_program(const Server& server) {
     return server.transport == "stdio" || server.settings.contains("command");
 }
 
-std::string endpoint_of(const Server& server) {
-    const auto shown = masked(server.settings);
+std::string endpoint_of(const json::object& settings) {
+    const auto shown = masked(settings);
     if (const auto url = core::text_in(&shown, "url")) return std::string(*url);
     std::vector<std::string> words;
     if (const auto command = core::text_in(&shown, "command"))

@@ -46,7 +46,7 @@ Result<Given> resolve(const Config& config, const Whereabouts& where);
 boost::json::object to_json(const Given& given);
 
 // How it is reached, for people: a command line, or a URL; secrets are "***".
-std::string endpoint_of(const Server& server);
+std::string endpoint_of(const boost::json::object& settings);
 // Whether it is a program that is started where its client runs.
 bool is_program(const Server& server);
 

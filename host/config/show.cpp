@@ -1,6 +1,7 @@
 #include "config/show.hpp"
 
 #include "config/keys.hpp"
+#include "config/references.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 #include "core/secrets.hpp"
@@ -19,15 +20,12 @@ constexpr const char* kHidden = "***";
 // `${NAME}`, `${secret:NAME}`: it says where a secret is, and nothing of it. A default may be one itself.
 bool is_a_name_alone(const json::value& value) {
     const auto* text = value.if_string();
-    if (!text || !text->starts_with("${") || !text->ends_with('}')) return false;
-    std::string_view name(*text);
-    name = name.substr(2, name.size() - 3);
-    for (const std::string_view kind : {"secret:", "keyring:", "env:"})
-        if (name.starts_with(kind)) {
-            name.remove_prefix(kind.size());
-            break;
-        }
-    return core::may_name_a_secret(name);
+    const auto pieces = text ? pieces_of(*text) : std::vector<Piece>();
+    if (pieces.size() != 1 || !pieces.front().reference) return false;
+    std::string_view name(pieces.front().text);
+    for (const auto kind : kStoredSecrets)
+        if (name.starts_with(kind)) return core::may_name_a_secret(name.substr(kind.size()));
+    return name.find(":-") == name.npos && !variable_in(name).empty();
 }
 
 // Of a table whose values may all be secrets; the names tell a reader what is set.

@@ -21,6 +21,24 @@ const std::string* default_of(const Node& root, const std::string& id) {
 
 }  // namespace
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+}
+
+// As VS Code and Cursor write them.
+void folders(ServerEntry& entry, const Source& source) {
+    auto folder = source.file.substr(0, source.file.rfind('/'));
+    for (const std::string_view own : {"/.vscode", "/.cursor"})
+        if (folder.ends_with(own)) folder.resize(folder.size() - own.size());
+    replace_all(folder, "${", "$${");
+    change_texts(entry.body, [&](Node& node) {
+        replace_all(node.text, "${workspaceFolder}", folder);
+        replace_all(node.text, "${userHome}", "${HOME}");
+    });
+}
+
 // ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. A command
 // is one of the editor, and no program to run. An
 // input is a question to a person: its default is taken, and without one the server is refused.
