@@ -1,7 +1,7 @@
 // Where the files of known clients are, and what in them is ours.
+#include "app/known_clients.hpp"
 #include "core/json.hpp"
 #include "core/program.hpp"
-#include "app/known_clients.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,6 @@
 #include "app/server_edit.hpp"
 
+#include "app/ignored_file.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/typed_entry.hpp"
@@ -112,6 +113,15 @@ Error not_there(const ScopeFile& file, const std::string& id, const Host& host,
                                      "; patchbay mcp list shows which there are"};
 }
 
+void keep_out_of_git(const GlobalOptions& global) {
+    const auto ignored = ignore_local(project_folder(environment_of(global)));
+    if (!ignored && !global.quiet)
+        say("warning: git may take " + std::string(kIgnored) +
+            " along: " + ignored.error().message);
+    else if (ignored && *ignored == "added" && !global.json)
+        say("written: " + std::string(kIgnored) + " into .gitignore");
+}
+
 int tell(const EditOptions& options, const std::string& state, const ScopeChange& done,
          const GlobalOptions& global, const IsTyped& typed) {
     Host host(host_options(global));
@@ -130,6 +140,8 @@ int tell(const EditOptions& options, const std::string& state, const ScopeChange
             (done.made ? ", which is new" : ""));
         tell_effective(config, options.id, state, done.file, environment_of(global));
     }
+    if (done.made && scope_of(options) == Scope::Local && options.file.empty())
+        keep_out_of_git(global);
     return approved ? int(kOk) : report(approved.error(), global);
 }
 

@@ -33,6 +33,9 @@ Result<void> check_list(const ScopeFile& file, const std::string& id,
 Error not_there(const ScopeFile& file, const std::string& id, const Host& host,
                 const std::vector<Definition>& definitions);
 
+// What is one person's own is not to go along with the checkout.
+void keep_out_of_git(const GlobalOptions& global);
+
 // Says what was done and what counts by now, and approves of what was typed. The exit code.
 int tell(const EditOptions& options, const std::string& state, const ScopeChange& done,
          const GlobalOptions& global, const IsTyped& typed);

@@ -55,7 +55,10 @@ Result<void> check(const ServerWords& words) {
     if (!words.command.empty() && !words.program.empty())
         return invalid("--command and words behind -- are two programs; say one");
     if (program && !words.url.empty()) return invalid("a server has a URL or a program, not both");
-    if (!program && words.url.empty() && words.transport.empty())
+    const bool by_template =
+        std::any_of(words.keys.begin(), words.keys.end(),
+                    [](const auto& word) { return word.starts_with("template="); });
+    if (!program && words.url.empty() && words.transport.empty() && !by_template)
         return invalid(
             "nothing says how to reach it: --url URL, or the program behind --: patchbay mcp add "
             "files -- npx -y @modelcontextprotocol/server-filesystem /data");

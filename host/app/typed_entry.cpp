@@ -107,30 +107,44 @@ std::string approved_digest(Host& host, const std::string& id) {
                                                    : std::string();
 }
 
-json::object approval_of(Host& host, const std::string& id) {
-    if (!service::is_approved(id, host.config())) return {};
+json::object approval_of(Host& host, const std::string& id, config::Scope scope) {
+    const auto digest = approved_digest(host, id);
+    // Of a file that needs no approval there is none to take back.
+    if (digest.empty() && scope != config::Scope::Project && scope != config::Scope::Local)
+        return {};
     json::array one;
-    one.push_back(json::object{{"id", id}, {"digest", host.trust().digest_of(host.project(), id)}});
+    one.push_back(json::object{{"id", id}, {"digest", digest}});
     return {{kApprovals, std::move(one)}};
 }
 
 json::object joined_notes(const json::object& first, const json::object& second) {
-    json::array all;
-    for (const auto* note : {&first, &second})
-        if (const auto* list = core::array_in(note, kApprovals))
-            all.insert(all.end(), list->begin(), list->end());
-    return all.empty() ? json::object() : json::object{{kApprovals, std::move(all)}};
+    auto joined = first;
+    for (const auto& member : second) {
+        const auto* more = member.value().if_array();
+        if (!more) continue;
+        auto& list = joined[member.key()];
+        if (!list.is_array()) list.emplace_array();
+        list.get_array().insert(list.get_array().end(), more->begin(), more->end());
+    }
+    return joined;
 }
 
-Result<void> approve_again(Host& host, const json::object& note) {
+Result<void> approve_again(Host& host, const json::object& note, const std::string& folder) {
+    // Where the last file of a project has gone, none is read here.
+    const auto project = host.project().empty() ? folder : host.project();
     const auto* all = core::array_in(&note, kApprovals);
     for (std::size_t i = 0; all && i < all->size(); ++i) {
         const auto* one = (*all)[i].if_object();
         const auto id = core::text_in(one, "id"), digest = core::text_in(one, "digest");
         if (!id || !digest) continue;
         const std::string server(*id);
+        if (digest->empty()) {
+            if (host.trust().digest_of(project, server).empty()) continue;
+            if (auto done = host.trust().revoke(project, {server}); !done) return done;
+            continue;
+        }
         // Nothing is approved any more: somebody has revoked it since, and an undo is no way round that.
-        if (host.trust().digest_of(host.project(), server).empty()) continue;
+        if (host.trust().digest_of(project, server).empty()) continue;
         if (auto done = approve(
                 host, server,
                 [&](const config::Proposal& proposal) { return proposal.digest == *digest; });

@@ -34,12 +34,16 @@ Result<void> approve(Host& host, const std::string& id, const IsTyped& typed);
 
 // Empty: it is not approved, or needs not be.
 std::string approved_digest(Host& host, const std::string& id);
-// For the note of a change: the approval of what was there.
-boost::json::object approval_of(Host& host, const std::string& id);
-// What notes hold of approvals, in one.
+// In the note of a change: names of secrets that it has stored.
+inline constexpr const char* kStoredBy = "stored";
+
+// For the note of a change in a file of `scope`: the approval of what was there, or that there was none.
+boost::json::object approval_of(Host& host, const std::string& id, config::Scope scope);
+// What the lists of both notes hold, in one.
 boost::json::object joined_notes(const boost::json::object& first,
                                  const boost::json::object& second);
-// Whoever has revoked one meanwhile means that.
-Result<void> approve_again(Host& host, const boost::json::object& note);
+// As they were when the note was taken: what was approved by the change itself is so no more. Whoever has revoked
+// one meanwhile means that. `folder`: of the project that we are in.
+Result<void> approve_again(Host& host, const boost::json::object& note, const std::string& folder);
 
 }  // namespace patchbay::app

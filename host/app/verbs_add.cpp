@@ -84,7 +84,7 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!same) {
         if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
             return report(fine.error(), global);
-        auto written = file->write(std::move(*text), approval_of(host, options.id));
+        auto written = file->write(std::move(*text), approval_of(host, options.id, scope));
         if (!written) return report_file(written.error(), global);
         done = std::move(*written);
     }

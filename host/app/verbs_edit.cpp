@@ -7,6 +7,7 @@
 #include "app/session.hpp"
 #include "app/typed_entry.hpp"
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "service/configuration.hpp"
 #include "service/trust.hpp"
 
@@ -35,7 +36,7 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
     if (!text) return report_file(text.error(), global);
     const auto freed =
         is_switched(*file, *file->entry(), nullptr, approved_digest(host, options.id));
-    auto written = file->write(std::move(*text), approval_of(host, options.id));
+    auto written = file->write(std::move(*text), approval_of(host, options.id, scope_of(options)));
     if (!written) return report_file(written.error(), global);
     return tell(options, "removed", *written, global, freed);
 }
@@ -74,7 +75,7 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
         return report(fine.error(), global);
     const auto earlier = changes.find(file->path());
     const auto* last = earlier == changes.end() ? nullptr : &earlier->second;
-    auto note = approval_of(host, options.id);
+    auto note = approval_of(host, options.id, scope_of(options));
     if (last) note = joined_notes(last->note, note);
     auto written = file->write(std::move(*text), std::move(note), last);
     if (!written) return report_file(written.error(), global);
@@ -94,7 +95,8 @@ int undo_verb(const GlobalOptions& global, const std::string& file) {
     const auto done = ScopeFile::undo(file, environment, default_state_directory(environment));
     if (!done) return report_file(done.error(), global);
     Host host(host_options(global));
-    if (const auto approved = approve_again(host, done->note); !approved)
+    if (const auto approved = approve_again(host, done->note, project_folder(environment));
+        !approved)
         return report(approved.error(), global);
     if (global.json)
         print_json(json::serialize(
@@ -102,6 +104,13 @@ int undo_verb(const GlobalOptions& global, const std::string& file) {
     else
         say(done->removed ? "removed: " + done->file + ", which was made by the change"
                           : "restored: " + done->file + " is as it was before the last change");
+    // Whoever has named them elsewhere since needs them.
+    if (const auto* stored = core::array_in(&done->note, kStoredBy); stored && !global.quiet)
+        for (const auto& each : *stored)
+            if (const auto name = core::text_of(each))
+                say("note: the secret " + core::printable(*name, 80) +
+                    " was stored by that change and stays; patchbay secret rm " +
+                    core::printable(*name, 80));
     return kOk;
 }
 

@@ -9,12 +9,14 @@
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
 #include "config/resolve.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -218,6 +220,12 @@ int export_verb(const GlobalOptions& global, const ExportOptions& options) {
         say("warning: values of secrets stand in " + *file +
             " in clear text, and a checkout takes it along; without --project, or with --secrets "
             "leave, it does not");
+    struct stat about {};
+    constexpr mode_t kOthers = 077;
+    if (!options.project && options.secrets == "write" && !entries.expanded.empty() &&
+        !global.quiet && ::stat(file->c_str(), &about) == 0 && (about.st_mode & kOthers) != 0)
+        say("warning: values of secrets stand in " + *file +
+            ", which others may read; to have it your own: chmod 600 " + core::shell_word(*file));
     return code_of(outcomes, options);
 }
 

@@ -4,6 +4,7 @@
 #include "app/foreign_servers.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
+#include "app/server_edit.hpp"
 #include "app/session.hpp"
 #include "app/typed_entry.hpp"
 #include "app/verb.hpp"
@@ -152,7 +153,7 @@ private:
         planned_.emplace(server.id, entry);
         warn_of_secrets(server.id, entry, options_.into(), global_);
         if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
-        if (auto written = write(*file, std::move(*text), server.id, entry); !written) {
+        if (auto written = write(*file, std::move(*text), server.id, entry, taken); !written) {
             forget(taken);
             return written.error();
         }
@@ -190,9 +191,14 @@ private:
     }
 
     Result<void> write(const ScopeFile& file, std::string text, const std::string& id,
-                       const json::object& entry) {
+                       const json::object& entry, const std::vector<TakenSecret>& taken) {
         const bool continues = last_ && last_->file == file.path();
-        auto note = approval_of(host_, id);
+        auto note = approval_of(host_, id, options_.into());
+        for (const auto& each : taken) {
+            auto& list = note[kStoredBy];
+            if (!list.is_array()) list.emplace_array();
+            list.get_array().emplace_back(each.name);
+        }
         if (continues) note = joined_notes(last_->note, note);
         auto written = file.write(std::move(text), std::move(note), continues ? &*last_ : nullptr);
         if (!written) return written.error();
@@ -287,6 +293,9 @@ int import_verb(const GlobalOptions& global, const ImportOptions& options) {
     }
     print(outcomes, global);
     tell_notes(outcomes, global);
+    const bool wrote = std::any_of(outcomes.begin(), outcomes.end(),
+                                   [](const auto& each) { return each.state == "added"; });
+    if (wrote && options.into() == Scope::Local) keep_out_of_git(global);
     // Who names one wants that one.
     const bool lacks =
         !options.ids.empty() && std::any_of(outcomes.begin(), outcomes.end(),

@@ -2,6 +2,7 @@
 #include "app/client_file.hpp"
 #include "app/compiled_in.hpp"
 #include "app/config_schema.hpp"
+#include "app/ignored_file.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
 #include "app/session.hpp"
@@ -13,7 +14,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <unistd.h>
 #include <utility>
 
@@ -25,7 +25,6 @@ namespace {
 
 constexpr const char* kFolder = ".patchbay";
 constexpr const char* kSchemaFile = "patchbay.schema.json";  // as the starters name it
-constexpr std::string_view kIgnored = ".patchbay.local.*";
 
 struct InitOptions {
     std::string format = "toml";
@@ -39,15 +38,6 @@ Result<void> write_new(const fs::path& path, std::string_view text) {
     auto written = file->replace(text, ClientFile::Readers::AsUsual, made);
     if (!written) remove_folders(made);
     return written;
-}
-
-// A link may lead to any file of the user: nothing that a checkout has is followed.
-Result<void> check_no_link(const fs::path& path) {
-    std::error_code none;
-    if (!fs::is_symlink(path, none)) return {};
-    return Error{ErrorCode::Denied, path.string() +
-                                        ": it is a link, and may lead out of the project; expected "
-                                        "a file or folder of its own"};
 }
 
 // One of any format is the project's already.
@@ -70,31 +60,6 @@ std::string_view starter(const std::string& format) {
         return each.name == "config." + format;
     });
     return found == all.end() ? std::string_view() : found->text;
-}
-
-// "added", "there already", "no git checkout".
-Result<std::string> ignore_local(const fs::path& project) {
-    std::error_code none;
-    if (!fs::exists(project / ".git", none)) return std::string("no git checkout");
-    const auto path = project / ".gitignore";
-    if (auto fine = check_no_link(path); !fine) return fine.error();
-    const auto file = ClientFile::read(path);
-    if (!file) return file.error();
-    std::string text = file->text();
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.ends_with('\r')) line.pop_back();
-        const auto word = core::trimmed(line);
-        if (word == kIgnored || word == "/" + std::string(kIgnored))
-            return std::string("there already");
-    }
-    const std::string end = text.find("\r\n") != text.npos ? "\r\n" : "\n";
-    if (!text.empty() && !text.ends_with('\n')) text += end;
-    text += std::string(kIgnored) + end;
-    std::vector<std::string> made;
-    if (auto written = file->replace(text, ClientFile::Readers::AsUsual, made); !written)
-        return written.error();
-    return std::string("added");
 }
 
 bool may_be_asked(const GlobalOptions& global) {

@@ -1,4 +1,5 @@
 // patchbay resolve and run-agent: what an agent is given where it runs, shown, written for a client, and around a command.
+#include "app/client_file.hpp"
 #include "app/given_file.hpp"
 #include "app/given_place.hpp"
 #include "app/meeting_point.hpp"
@@ -15,8 +16,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -215,8 +214,9 @@ Result<std::string> folder_for(const KnownClient& client, const GivenEntries& en
             return Error{ErrorCode::Io,
                          "cannot link " + folder + "/" + name + ": " + unlinked.message()};
     }
-    std::ifstream in(own, std::ios::binary);
-    Result<std::string> text = std::string(std::istreambuf_iterator<char>(in), {});
+    const auto read = ClientFile::read(own);
+    if (!read) return read.error();
+    Result<std::string> text = read->text();
     const auto root = config::edit::read(*text, client.format);
     if (!root) return within(own, root.error());
     const auto& table = table_of(client, *root);

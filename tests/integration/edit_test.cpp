@@ -59,6 +59,24 @@ TEST_F(EditVerbs, AnAddressIsNoProgram) {
                 HasSubstr("a program stands with its words behind --"));
 }
 
+TEST_F(EditVerbs, WhatIsOnesOwnIsKeptOutOfGit) {
+    std::filesystem::create_directories(home.work() / ".git");
+    home.write(project, "");
+    const auto added = edit(example({"add", "ex", "--scope", "local"}));
+    EXPECT_THAT(added.err, HasSubstr("written: .patchbay.local.* into .gitignore"));
+    EXPECT_EQ(text(".gitignore"), ".patchbay.local.*\n");
+    EXPECT_THAT(edit(example({"add", "two", "--scope", "local"})).err, Not(HasSubstr("gitignore")));
+}
+
+TEST_F(EditVerbs, AServerMayBeSaidByATemplate) {
+    home.write(project, "[templates.t]\nparams = ['p']\ncommand = '${param:p}'\n");
+    EXPECT_EQ(edit({"add", "ex", "--key", "template=t", "--key",
+                    "with={\"p\": \"" + example_server() + "\"}"})
+                  .exit_code,
+              0);
+    EXPECT_THAT(text(project), HasSubstr("template = \"t\""));
+}
+
 TEST_F(EditVerbs, OneScopesOwnWordIsTested) {
     ASSERT_EQ(edit(example({"add", "ex", "--scope", "user"})).exit_code, 0);
     home.write(".mcp.json", R"({"mcpServers": {"ex": {"command": "nowhere-to-be-found"}}})");

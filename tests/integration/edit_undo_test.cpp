@@ -12,6 +12,21 @@
 namespace patchbay::test {
 namespace {
 
+TEST_F(EditVerbs, AnUndoTakesBackTheApprovalOfWhatItTakesBack) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    const auto written = text(project);
+    ASSERT_TRUE(works("ex"));
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    home.write(project, written);  // as a checkout may bring it
+    EXPECT_FALSE(works("ex"));
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("ex"));
+    // Of what was approved before, that stays.
+    ASSERT_EQ(home.run({"trust", "ex", "--yes"}).exit_code, 0);
+    ASSERT_EQ(edit({"add", "ex", "--replace", "--", "cat"}).exit_code, 0);
+    EXPECT_EQ(home.run({"config", "undo"}).exit_code, 0);
+    EXPECT_TRUE(works("ex"));
+}
+
 TEST_F(EditVerbs, AnUndoGivesNoApprovalBackThatWasRevoked) {
     ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
     ASSERT_EQ(edit({"disable", "ex", "--scope", "project"}).exit_code, 0);

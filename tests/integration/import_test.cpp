@@ -321,6 +321,8 @@ TEST_F(Import, SecretsAreStoredByNameWhereThatIsAsked) {
     EXPECT_EQ(home.run({"config", "check"}).exit_code, 0);
     EXPECT_THAT(take({"--secrets", "store"}).out, HasSubstr("one  there already"));
     EXPECT_THAT(home.run({"secret", "list"}).out, HasSubstr("web.Authorization  file"));
+    EXPECT_THAT(home.run({"config", "undo"}).err,
+                HasSubstr("the secret one.API_KEY was stored by that change and stays"));
 }
 
 TEST_F(Import, WrongWordsSayWhatIsExpected) {
