@@ -221,8 +221,9 @@ private:
                 fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
         }
         const auto* enabled = entry->body.find("enabled");
-        const bool only_off = entry->body.members.size() == 1 && enabled &&
-                              enabled->is(Node::Kind::Flag) && !enabled->flag;
+        const bool only_switch =
+            entry->body.members.size() == 1 && enabled && enabled->is(Node::Kind::Flag);
+        const bool only_off = only_switch && !enabled->flag;
         const auto hint = core::did_you_mean(id_, near_);
         // A file may turn off what only other checkouts have, or other people who share this one; a
         // flag is meant for what is here.
@@ -233,11 +234,27 @@ private:
             return;
         }
         if (meant_to_connect) return;  // that it says no way to connect would be told twice
+        const std::string nothing = "no weaker source defines this server";
+        // Left by whoever has taken the server away: it does nothing, and nothing else is wrong for it. A rule for a
+        // server of nearly that name is another thing: it was to forbid something there.
+        const bool left = only_switch || (near_.empty() && only_adjusts(*entry));
+        if (!failed_ && left && !source->is_flag())
+            return note(Severity::Warning, *source, entry->mark,
+                        "no transport, command or url here, and " + nothing +
+                            ", so this adjusts nothing" + hint);
         note(Severity::Error, *source, entry->mark,
-             (only_off
-                  ? std::string("no source defines this server")
-                  : "no transport, command or url here, and no weaker source defines this server") +
+             (only_off ? std::string("no source defines this server")
+                       : "no transport, command or url here, and " + nothing) +
                  hint);
+    }
+
+    static bool only_adjusts(const ServerEntry& entry) {
+        const auto& members = entry.body.members;
+        return !members.empty() &&
+               std::all_of(members.begin(), members.end(), [](const Member& member) {
+                   const auto* key = find_server_key(member.key);
+                   return key && key->overlay == Overlay::Yes;
+               });
     }
 
     void unknown_key(const Source& source, const Member& member) {
