@@ -42,23 +42,6 @@ bool holds_servers(const Node& table) {
     });
 }
 
-// What `patchbay connect` writes into a client's file, which may be one that we read too: each Patchbay
-// would start the next, and that one the next. One with settings of its own is another Patchbay.
-bool starts_ourselves(const Node& body) {
-    const auto* command = body.find("command");
-    const auto* args = body.find("args");
-    const auto* env = body.find("env");
-    if (!command || !args || args->items.empty() || (env && !env->members.empty()) ||
-        body.find("cwd"))
-        return false;
-    const auto& program = command->text;
-    return program.substr(program.rfind('/') + 1) == "patchbay" &&
-           args->items.front().text == "serve" &&
-           std::none_of(args->items.begin(), args->items.end(), [](const Node& word) {
-               return word.text.starts_with("--only") || word.text.starts_with("--config");
-           });
-}
-
 class Restater {
 public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
@@ -464,6 +447,21 @@ private:
 };
 
 }  // namespace
+
+bool starts_ourselves(const Node& body) {
+    const auto* command = body.find("command");
+    const auto* args = body.find("args");
+    const auto* env = body.find("env");
+    if (!command || !args || args->items.empty() || (env && !env->members.empty()) ||
+        body.find("cwd"))
+        return false;
+    const auto& program = command->text;
+    return program.substr(program.rfind('/') + 1) == "patchbay" &&
+           args->items.front().text == "serve" &&
+           std::none_of(args->items.begin(), args->items.end(), [](const Node& word) {
+               return word.text.starts_with("--only") || word.text.starts_with("--config");
+           });
+}
 
 void refuse(ServerEntry& entry, Mark mark, std::string why) {
     if (!entry.refused.empty()) return;

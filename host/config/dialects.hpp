@@ -43,6 +43,10 @@ void restate_codex(ServerEntry& entry);
 void restate_desktop(ServerEntry& entry, Fragment& out);
 void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source);
 
+// What `patchbay connect` writes into a client's file, which may be one that we read too: each Patchbay
+// would start the next, and that one the next. One with settings of its own is another Patchbay.
+bool starts_ourselves(const Node& entry);
+
 // Shared by them. The first reason to refuse an entry is kept.
 void refuse(ServerEntry& entry, Mark mark, std::string why);
 void note(Fragment& out, Severity severity, Mark mark, std::string text);

@@ -2,6 +2,7 @@
 
 #include "config/approval.hpp"
 #include "config/assignment.hpp"
+#include "config/dialects.hpp"
 #include "config/enterprise_folder.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
@@ -174,9 +175,12 @@ private:
         for (std::size_t level = 0; !directory.empty() && level < kMostLevels; ++level) {
             const auto base = directory == "/" ? std::string() : directory;
             const auto before = out_.candidates.size();
-            for (const auto* stem : {"/.patchbay/config", "/.mcp"})
-                for (auto& path : named(base + stem))
-                    file(Scope::Project, std::move(path), directory);
+            for (auto& path : named(base + "/.patchbay/config"))
+                file(Scope::Project, std::move(path), directory);
+            for (auto& path : named(base + "/.mcp")) {
+                file(Scope::Project, std::move(path), directory);
+                leave_ourselves_out();
+            }
             bool found = false, refused = false;
             for (auto i = before; i < out_.candidates.size(); ++i) {
                 const auto& place = out_.candidates[i];
@@ -194,6 +198,19 @@ private:
             if (directory == environment_.home || exists(base + "/.git")) return;
             directory = parent_of(directory);
         }
+    }
+
+    // Other clients read that file too, and `patchbay connect` puts Patchbay into it for them: it is no server of its own.
+    void leave_ourselves_out() {
+        auto& place = out_.candidates.back();
+        if (place.found != Candidate::Found::Read) return;
+        std::erase_if(out_.fragments.back().servers, [&](const ServerEntry& entry) {
+            const bool ours = starts_ourselves(entry.body);
+            if (ours)
+                place.note = "its entry \"" + core::printable(entry.id, 80) +
+                             "\" starts Patchbay itself, and is left out";
+            return ours;
+        });
     }
 
     // Local files adjust a project's: alone they are not read, which nobody would guess.
