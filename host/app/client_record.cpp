@@ -6,8 +6,11 @@
 #include "core/private_file.hpp"
 #include "core/replace_file.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -19,6 +22,7 @@ constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kRecordBytes = 64u << 10, kKeyDigits = 16;
 constexpr auto kOthers = core::Others::MayNothing;
 constexpr std::chrono::seconds kTurn{10};
+constexpr const char* kTurnFile = "connect.lock";
 
 std::vector<std::string> texts_in(const json::object& table, std::string_view key) {
     std::vector<std::string> texts;
@@ -33,17 +37,24 @@ std::vector<std::string> texts_in(const json::object& table, std::string_view ke
 
 ClientRecord::ClientRecord(const std::string& state_directory, std::string client, std::string file,
                            std::string entry)
-    : directory_(state_directory + "/backups"),
+    : directory_(directory_in(state_directory)),
       client_(std::move(client)),
       file_(std::move(file)),
       entry_(std::move(entry)),
       name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kKeyDigits)),
       backup_(directory_ + "/" + name_ + ".before") {}
 
-Result<core::Descriptor> ClientRecord::take_turn() const {
-    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
+Result<core::Descriptor> ClientRecord::take_turn(const std::string& directory) {
+    const auto folder = core::open_private_directory(directory, kOthers, core::Make::Yes);
     if (!folder) return folder.error();
-    return core::take_turn(*folder, directory_, "connect.lock", kTurn);
+    return core::take_turn(*folder, directory, kTurnFile, kTurn);
+}
+
+// Shared, and for a moment: who wants it meanwhile tries again.
+bool ClientRecord::is_turn_taken(const std::string& state_directory) {
+    const core::Descriptor file(::open((directory_in(state_directory) + "/" + kTurnFile).c_str(),
+                                       O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<std::optional<ClientChange>> ClientRecord::read() const {
@@ -64,6 +75,8 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
     change.folders = texts_in(*record, "folders");
     change.after = core::text_in(&*record, "after").value_or("");
     if (const auto* value = core::object_in(&*record, "value")) change.value = *value;
+    change.by = core::text_in(&*record, "by").value_or("");
+    change.at = core::text_in(&*record, "at").value_or("");
     return Read(std::move(change));
 }
 
@@ -77,7 +90,9 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
         {"after", change.after},
         {"value", change.value},
         {"made", change.made},
-        {"folders", json::array(change.folders.begin(), change.folders.end())}};
+        {"folders", json::array(change.folders.begin(), change.folders.end())},
+        {"by", change.by},
+        {"at", change.at}};
     if (auto kept = core::replace_file(backup_, change.before, core::Durable::Yes); !kept)
         return kept;
     return core::replace_file(directory_ + "/" + name_ + ".json", json::serialize(record) + "\n",

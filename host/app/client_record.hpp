@@ -3,7 +3,7 @@
 // the text of the file before. The editing verbs name no entry: one record for each file.
 //
 //   KEY.json     {"version":1,"client":"zed","file":"/...","entry":"patchbay","before":"<digest>","after":"<digest>",
-//                 "value":{...},"made":false,"folders":[]}
+//                 "value":{...},"made":false,"folders":[],"by":"mcp add docs","at":"2026-11-26T15:20:36Z"}
 //   KEY.before   that text, byte for byte: it may hold other servers' secrets
 //
 // Owns:    nothing but names. Threads: the calling one; blocks for the disk.
@@ -27,6 +27,8 @@ struct ClientChange {
     std::vector<std::string> folders;  // that were made for it, the outermost first
     std::string after;          // digest of the text that was written; empty: not known any more
     boost::json::object value;  // the entry that was written
+    std::string by = {},
+                at = {};  // the command that has written it, and when; empty: nobody noted it
 };
 
 class ClientRecord {
@@ -35,7 +37,13 @@ public:
                  std::string entry);
 
     // The turn of those who change files of clients, of all Patchbays of this user.
-    Result<core::Descriptor> take_turn() const;
+    Result<core::Descriptor> take_turn() const { return take_turn(directory_); }
+    static Result<core::Descriptor> take_turn(const std::string& directory);
+    static std::string directory_in(const std::string& state_directory) {
+        return state_directory + "/backups";
+    }
+    // Whether somebody has it: a command is in the middle of a change, of which a part may be written.
+    static bool is_turn_taken(const std::string& state_directory);
     // Nothing: nothing was changed, or nothing is known of it.
     Result<std::optional<ClientChange>> read() const;
     // On disk when it returns; the text before the record, so that no record is without its text.

@@ -1,6 +1,7 @@
 #include "app/login.hpp"
 
 #include "core/json.hpp"
+#include "service/statuses.hpp"
 
 #include <utility>
 
@@ -62,7 +63,7 @@ boost::json::object to_json(const Login& login) {
         {"scope", login.scope},   {"renewable", login.renewable},
         {"ended", login.ended},   {"store", login.in_keyring ? "secret-service" : "file"}};
     if (!login.principal.empty()) told["principal"] = login.principal;
-    if (login.expires) told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
+    if (login.expires) told["expires_at"] = service::time_of(*login.expires);
     return told;
 }
 

@@ -1,14 +1,18 @@
 #include "app/reload.hpp"
 
+#include "app/client_record.hpp"
 #include "app/configuration_digest.hpp"
 #include "app/stricter.hpp"
 #include "registry/plan.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace patchbay::app {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLookForTheEnd{10};  // of a command
 
 std::vector<std::string> paths_of(Host& host) {
     std::vector<std::string> paths{host.trust().path()};
@@ -37,6 +41,7 @@ Reload::Reload(Host& host, ServerSwitch& server_switch, config::Environment envi
     : host_(host),
       switch_(server_switch),
       environment_(std::move(environment)),
+      state_directory_(default_state_directory(environment_)),
       say_(std::move(say)),
       applied_(std::move(applied)),
       in_force_(host.snapshot(), configuration_digest(*host.snapshot(), environment_)),
@@ -76,12 +81,22 @@ void Reload::read_after_pause() {
 // For all who wait, at once: reading holds the loop. The watch tells when they are done who write.
 void Reload::read_now() {
     pause_.stop();
-    if (pace_.puts_off(watch_.somebody_writes())) return;
+    if (is_put_off()) return;
     const auto begun = host_.loop().now();
     const auto read = host_.read_snapshot();
     // A half of what was begun meanwhile may be in it.
-    if (!pace_.puts_off(watch_.somebody_writes())) take(read);
+    if (!is_put_off()) take(read);
     pace_.spend_since(begun);
+}
+
+// Of a command of ours a part may be written: a file, and not yet that it is approved. Of its end nothing is heard, so it
+// is looked for.
+bool Reload::is_put_off() {
+    const bool somebody_changes = ClientRecord::is_turn_taken(state_directory_);
+    const bool put_off = pace_.puts_off(watch_.somebody_writes() || somebody_changes);
+    if (put_off && somebody_changes && !pause_.running())
+        pause_.start(kLookForTheEnd, [this] { read_now(); });
+    return put_off;
 }
 
 void Reload::take(const Snapshot& read) {
@@ -130,15 +145,20 @@ void Reload::forbid_what_is_said(const registry::Snapshot& read) {
     const auto& now = in_force_.now().snapshot;
     const auto stricter = narrowed(now, read, Removed::IsOff);
     if (stricter == now) return take_back_what_was_forbidden();
-    const auto plan = switch_.move_to(stricter, "files");
-    if (!plan) return;
-    is_stricter_ = true;
-    for (const auto& line : registry::lines_of(*plan)) say_("configuration: " + text_of(line));
+    if (move_beside(stricter)) is_stricter_ = true;
 }
 
 void Reload::take_back_what_was_forbidden() {
-    if (std::exchange(is_stricter_, false))
-        static_cast<void>(switch_.move_to(in_force_.now().snapshot, "files"));
+    if (std::exchange(is_stricter_, false)) move_beside(in_force_.now().snapshot);
+}
+
+// To what is in force, or to that as the files narrow it: what was off until now is brought up as by any change.
+bool Reload::move_beside(const Snapshot& target) {
+    const auto plan = switch_.move_to(target, "files");
+    if (!plan) return false;
+    for (const auto& line : registry::lines_of(*plan)) say_("configuration: " + text_of(line));
+    if (!plan->start.empty()) applied_(plan->start);
+    return true;
 }
 
 Result<registry::Plan> Reload::move_to(const Snapshot& read, const std::string& digest,

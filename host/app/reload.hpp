@@ -56,6 +56,7 @@ private:
 
     void read_after_pause();
     void read_now();
+    bool is_put_off();
     void take(const Snapshot& read);
     Result<registry::Plan> move_or_keep(const Snapshot& read, std::string digest,
                                         std::string_view cause);
@@ -64,10 +65,12 @@ private:
     Error keep(std::string why, std::string digest, std::string_view cause);
     void forbid_what_is_said(const registry::Snapshot& read);
     void take_back_what_was_forbidden();
+    bool move_beside(const Snapshot& target);
 
     Host& host_;
     ServerSwitch& switch_;
     const config::Environment environment_;
+    const std::string state_directory_;
     const std::function<void(const std::string&)> say_;
     const std::function<void(const std::vector<std::string>&)> applied_;
     InForce in_force_;

@@ -3,6 +3,8 @@
 #include "core/digest.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
+#include "core/time_source.hpp"
+#include "service/statuses.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -127,15 +129,25 @@ Result<std::string> ScopeFile::placed(Result<std::string> text) const {
     return in_file(path_, text.error());
 }
 
-Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& state_directory) {
+Result<Turn> take_turn(const std::string& state_directory) {
+    auto taken = ClientRecord::take_turn(ClientRecord::directory_in(state_directory));
+    if (!taken) return taken.error();
+    return std::make_shared<const core::Descriptor>(std::move(*taken));
+}
+
+Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& state_directory,
+                                  Turn turn) {
     auto seen = ClientFile::read(path);
     if (!seen) return seen.error();
     // One record for each file: the text before its last change.
     ClientRecord record(state_directory, kOurs, seen->path(), {});
     ScopeFile opened(path, std::move(*seen), std::move(record));
-    auto turn = opened.record_.take_turn();
-    if (!turn) return turn.error();
-    opened.turn_ = std::move(*turn);
+    if (!turn) {
+        auto taken = take_turn(state_directory);
+        if (!taken) return taken.error();
+        turn = std::move(*taken);
+    }
+    opened.turn_ = std::move(turn);
     auto now = ClientFile::read(path);  // within our turn
     if (!now) return now.error();
     opened.file_ = std::move(*now);
@@ -168,14 +180,14 @@ void ScopeFile::find_table(const std::string& id) {
 
 Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const std::string& file,
                                     const config::Environment& environment,
-                                    const std::string& state_directory) {
+                                    const std::string& state_directory, Turn turn) {
     if (!file.empty()) {
         const auto path = absolute(file, environment);
         std::error_code ignored;
         if (const auto folder = fs::path(path).parent_path(); !fs::is_directory(folder, ignored))
             return Error{ErrorCode::NotFound,
                          path + ": there is no folder " + folder.string() + "; make it first"};
-        auto named = open(path, state_directory);
+        auto named = open(path, state_directory, std::move(turn));
         if (named) named->find_table(id);
         return named;
     }
@@ -204,7 +216,7 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
     if (first.empty()) first = places->fresh;
     if (!places->folder.empty())
         if (auto inside = check_inside(first, places->folder); !inside) return inside.error();
-    auto chosen = open(first, state_directory);
+    auto chosen = open(first, state_directory, std::move(turn));
     if (!chosen) return chosen;
     chosen->find_table(id);
     // What one user says of servers may hold secrets; a project's file is for all who have the checkout.
@@ -235,11 +247,17 @@ Result<std::string> ScopeFile::without() const {
     return placed(edit::remove(file_.text(), format_, key_));
 }
 
-Result<ScopeChange> ScopeFile::write(std::string after, json::object note,
+Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, json::object note,
                                      const ScopeChange* earlier) const {
     ScopeChange done{path_, file_.text(), std::move(after), !file_.there(), false, {}, note};
     if (done.before == done.after) return done;
-    ClientChange change{done.before, done.made, {}, core::sha256_hex(done.after), std::move(note)};
+    ClientChange change{done.before,
+                        done.made,
+                        {},
+                        core::sha256_hex(done.after),
+                        std::move(note),
+                        by,
+                        service::time_of(core::machine_time().date())};
     std::optional<ClientChange> last;
     if (earlier && earlier->after == done.before) {  // nobody has written it in between
         auto read = record_.read();
@@ -270,20 +288,16 @@ Result<ScopeChange> ScopeFile::write(std::string after, json::object note,
 }
 
 Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Environment& environment,
-                                    const std::string& state_directory) {
+                                    const std::string& state_directory, Trial trial) {
     const auto path =
         file.empty() ? last_changed(environment, state_directory) : absolute(file, environment);
     if (path.empty())
         return Error{ErrorCode::NotFound,
                      "no file that is read here was changed by patchbay since the last undo; "
                      "another one is named: patchbay config undo FILE"};
-    auto seen = ClientFile::read(path);
-    if (!seen) return seen.error();
-    const ClientRecord record(state_directory, kOurs, seen->path(), {});
-    const auto turn = record.take_turn();
-    if (!turn) return turn.error();
     const auto now = ClientFile::read(path);
     if (!now) return now.error();
+    const ClientRecord record(state_directory, kOurs, now->path(), {});
     const auto change = record.read();
     if (!change) return change.error();
     if (!*change)
@@ -296,7 +310,9 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
                                              " was changed since; the text before patchbay "
                                              "changed it is " +
                                              record.backup()};
-    ScopeChange done{path, now->text(), last.before, false, last.made, {}, last.value};
+    ScopeChange done{path, now->text(), last.before, false,  last.made,
+                     {},   last.value,  last.by,     last.at};
+    if (trial == Trial::Yes) return done;
     std::vector<std::string> made;
     auto back =
         last.made ? now->remove() : now->replace(last.before, ClientFile::Readers::User, made);

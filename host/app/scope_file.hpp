@@ -11,6 +11,7 @@
 //          no place here, or nothing is there to take back. Whatever fails, the file stays as it was.
 #pragma once
 
+#include "app/client_entry.hpp"
 #include "app/client_file.hpp"
 #include "app/client_record.hpp"
 #include "config/edit/edit.hpp"
@@ -18,6 +19,7 @@
 
 #include <boost/json.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,15 +33,22 @@ struct ScopeChange {
     std::string backup;  // where the text before is; empty: nothing was written
     // What else the caller wants back with the text before.
     boost::json::object note = {};
+    std::string by = {},
+                at = {};  // the command that made the change, and when; empty: nobody noted it
 };
+
+// Of a command, among all of this user that change files: until it ends the host that runs waits for the whole of what
+// it does.
+using Turn = std::shared_ptr<const core::Descriptor>;
+Result<Turn> take_turn(const std::string& state_directory);
 
 class ScopeFile {
 public:
     // `file`: this one, whatever the scope has; empty: chosen. It is the turn of the caller's until the
-    // object ends: two commands that add a server each add two.
+    // object ends: two commands that add a server each add two. `turn`: the caller has it already.
     static Result<ScopeFile> choose(config::Scope scope, const std::string& id,
                                     const std::string& file, const config::Environment& environment,
-                                    const std::string& state_directory);
+                                    const std::string& state_directory, Turn turn = {});
 
     const std::string& path() const { return path_; }  // as it is named
     const boost::json::value* entry() const { return config::edit::find(root_, key_); }
@@ -57,26 +66,30 @@ public:
     Result<std::string> with(const std::string& member, const boost::json::value& value) const;
     Result<std::string> without() const;
 
-    // `earlier`: the change by the same command that this one continues: undo() takes both back.
-    Result<ScopeChange> write(std::string after, boost::json::object note = {},
+    // `by`: the command, as it is typed behind `patchbay`. `earlier`: the change by the same one that this one continues:
+    // undo() takes both back.
+    Result<ScopeChange> write(std::string after, const std::string& by,
+                              boost::json::object note = {},
                               const ScopeChange* earlier = nullptr) const;
 
-    // The text before the last change of `file`; empty: of the file of a scope here that was changed last.
+    // The text before the last change of `file`; empty: of the file of a scope here that was changed last. The caller has
+    // the turn.
     // Invalid: somebody has written it since; the message names where that text is.
     static Result<ScopeChange> undo(const std::string& file, const config::Environment& environment,
-                                    const std::string& state_directory);
+                                    const std::string& state_directory, Trial trial);
 
 private:
     ScopeFile(std::string path, ClientFile file, ClientRecord record)
         : path_(std::move(path)), file_(std::move(file)), record_(std::move(record)) {}
-    static Result<ScopeFile> open(const std::string& path, const std::string& state_directory);
+    static Result<ScopeFile> open(const std::string& path, const std::string& state_directory,
+                                  Turn turn);
     void find_table(const std::string& id);
     Result<std::string> placed(Result<std::string> text) const;
 
     std::string path_;
     ClientFile file_;
     ClientRecord record_;
-    core::Descriptor turn_;
+    Turn turn_;
     config::Format format_ = config::Format::Toml;
     boost::json::object root_;
     config::edit::Path key_;  // of the entry

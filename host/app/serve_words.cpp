@@ -43,33 +43,64 @@ void make_absolute(std::vector<std::string>& words, const std::set<std::string>&
 
 }  // namespace
 
+namespace {
+
+// The words of `patchbay serve`, read as it reads them.
+class ServeLine {
+public:
+    ServeLine() {
+        app_.fallthrough();
+        add_globals(app_, global_);
+        add_serve_verb(app_, unused_);
+    }
+    Result<void> read(const std::vector<std::string>& words) {
+        std::vector<std::string> parsed(words.rbegin(), words.rend());
+        parsed.emplace_back("serve");
+        try {
+            app_.parse(parsed);
+        } catch (const CLI::ParseError& error) {
+            return invalid(refusal_of(app_, error));
+        }
+        return {};
+    }
+    const CLI::App& app() const { return app_; }
+    const CLI::App& serve() const { return *app_.get_subcommand("serve"); }
+
+private:
+    CLI::App app_{"", "patchbay"};
+    Choice unused_;
+    GlobalOptions global_;
+};
+
+}  // namespace
+
 Result<std::vector<std::string>> serve_words(std::vector<std::string> words,
                                              const std::string& here) {
-    CLI::App app("", "patchbay");
-    Choice unused;
-    GlobalOptions global;
-    app.fallthrough();
-    add_globals(app, global);
-    add_serve_verb(app, unused);
-    std::vector<std::string> parsed(words.rbegin(), words.rend());
-    parsed.emplace_back("serve");
-    try {
-        app.parse(parsed);
-    } catch (const CLI::ParseError& error) {
-        return invalid(refusal_of(app, error));
-    }
-    const auto* serve = app.get_subcommand("serve");
+    ServeLine line;
+    if (auto read = line.read(words); !read) return read.error();
+    const auto& serve = line.serve();
     for (const auto& option : listener_options())
-        if (option != "--metrics" && serve->count(option) > 0)
+        if (option != "--metrics" && serve.count(option) > 0)
             return invalid(option +
                            " is for a gateway that listens, and a client that starts patchbay "
                            "speaks to it over stdio");
-    auto paths = options_with_paths(app);
-    paths.merge(options_with_paths(*serve));
+    auto paths = options_with_paths(line.app());
+    paths.merge(options_with_paths(serve));
     make_absolute(words, paths, here);
     // Whatever [gateway] says now, or later.
-    if (serve->count("--stdio") == 0) words.insert(words.begin(), "--stdio");
+    if (serve.count("--stdio") == 0) words.insert(words.begin(), "--stdio");
     return words;
+}
+
+NamesInServe names_in_serve(const std::vector<std::string>& words) {
+    ServeLine line;
+    if (!line.read(words)) return {};
+    NamesInServe named;
+    for (const auto* option : {"--servers", "--only"})
+        for (const auto& id : line.serve().get_option(option)->results())
+            named.servers.push_back(id);
+    named.agents = line.serve().get_option("--agent")->results();
+    return named;
 }
 
 }  // namespace patchbay::app

@@ -16,4 +16,10 @@ namespace patchbay::app {
 Result<std::vector<std::string>> serve_words(std::vector<std::string> words,
                                              const std::string& here);
 
+// What they name that a configuration has or not.
+struct NamesInServe {
+    std::vector<std::string> servers, agents;
+};
+NamesInServe names_in_serve(const std::vector<std::string>& words);
+
 }  // namespace patchbay::app

@@ -19,6 +19,7 @@ namespace patchbay::app {
 struct EditOptions : ServerWords {
     std::string id, scope = "project", file, text;
     bool replace = false;
+    std::string by;  // the command, for whoever takes the change back: "mcp add docs"
 };
 
 Error invalid(std::string why);

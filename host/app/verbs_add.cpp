@@ -12,6 +12,7 @@
 #include "service/trust.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -45,13 +46,14 @@ Result<void> check_reachable(const ScopeFile& file, const std::string& id,
                              const json::object& entry, Scope scope,
                              const std::vector<Definition>& definitions) {
     if (auto listed = check_list(file, id, definitions); !listed) return listed;
-    const bool elsewhere = std::any_of(
-        definitions.begin(), definitions.end(),
-        [&](const auto& each) { return each.connects && each.place.file != file.path(); });
+    const bool elsewhere =
+        std::any_of(definitions.begin(), definitions.end(), [&](const auto& each) {
+            return each.connects && each.place.file != file.path() && each.place.scope <= scope;
+        });
     const auto read = entry_as_read(file, entry, {scope, 0, file.path()});
     if (elsewhere || !read || config::defines_connection(read->body)) return {};
     return invalid("nothing says how to reach \"" + id +
-                   "\", here or in another file: expected \"command\" or \"url\"");
+                   "\", here or in a weaker file: expected \"command\" or \"url\"");
 }
 
 int add(const GlobalOptions& global, const EditOptions& options,
@@ -84,7 +86,8 @@ int add(const GlobalOptions& global, const EditOptions& options,
     if (!same) {
         if (auto fine = judge(host, file->path(), *text, options.id, global); !fine)
             return report(fine.error(), global);
-        auto written = file->write(std::move(*text), approval_of(host, options.id, scope));
+        auto written = file->write(std::move(*text), options.by + " " + options.id,
+                                   approval_of(host, options.id, scope));
         if (!written) return report_file(written.error(), global);
         done = std::move(*written);
     }
@@ -109,7 +112,10 @@ void place_beside(const ScopeFile& file, const std::string& scope,
         const auto meant =
             (std::filesystem::path(environment.working_directory) / *word).lexically_normal();
         auto written = scope == "user" ? meant.string() : meant.lexically_relative(folder).string();
-        if (written.find('/') == written.npos) written.insert(0, "./");
+        if (written.size() > 1 && written.ends_with('/')) written.pop_back();
+        // A program without a slash is looked for in PATH.
+        if (key == std::string_view("command") && written.find('/') == written.npos)
+            written.insert(0, "./");
         entry[key] = written;
     }
 }
@@ -206,8 +212,33 @@ Result<void> take_preset(AddOptions& options, const GlobalOptions& global) {
     return {};
 }
 
+// `docs.example.com/mcp`, `localhost:3000/mcp`: no program that is there, and an address but for its scheme.
+bool lacks_a_scheme(const std::string& word, const config::Environment& environment) {
+    const auto host = word.substr(0, word.find_first_of("/?#"));
+    const auto colon = host.find(':');
+    const auto name = host.substr(0, colon);
+    const auto port = colon == host.npos ? std::string() : host.substr(colon + 1);
+    const bool is_host =
+        !name.empty() && std::isalnum(static_cast<unsigned char>(name.front())) &&
+        name.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == name.npos;
+    const bool is_port = !port.empty() && port.find_first_not_of("0123456789") == port.npos;
+    const bool is_address =
+        is_host && (is_port || (colon == host.npos && host.size() < word.size() &&
+                                name.find('.') != name.npos));
+    std::error_code none;
+    return is_address && !fs::exists(fs::path(environment.working_directory) / word, none);
+}
+
 // `mcp add docs https://docs.example.com/mcp`, as other programs have it.
-Result<void> take_address(AddOptions& options) {
+Result<void> take_address(AddOptions& options, const config::Environment& environment) {
+    if (options.program.size() == 1 && options.url.empty() && options.command.empty() &&
+        lacks_a_scheme(options.program.front(), environment)) {
+        const auto word = core::printable(options.program.front(), 200);
+        return invalid("\"" + word + "\" is no program that is there; expected the scheme of an " +
+                       "address before it, as https://" + word + ", or ./" + word +
+                       " for a program");
+    }
     if (options.program.empty() || options.program.front().find("://") == std::string::npos)
         return {};
     if (options.program.size() > 1 || !options.url.empty() || !options.command.empty())
@@ -226,7 +257,8 @@ int add_words_verb(const GlobalOptions& global, AddOptions options) {
                               "add --help"),
                       global);
     }
-    if (auto taken = take_address(options); !taken) return report(taken.error(), global);
+    if (auto taken = take_address(options, environment_of(global)); !taken)
+        return report(taken.error(), global);
     auto secret = secret_of(options.oauth.client_secret);
     if (!secret) return report(secret.error(), global);
     options.oauth.client_secret = std::move(*secret);
@@ -336,6 +368,7 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
     take_words(add, *options);
     choice.on(add, [options, &add](const auto& global) {
         options->named = id_comes_first(add);
+        options->by = "mcp add";
         return add_words_verb(global, *options);
     });
 
@@ -346,7 +379,10 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
     take_place(add_json, *options);
     add_json.add_option("JSON", options->text, "The entry; -: from stdin")->required();
     add_json.add_flag("--replace", options->replace, "In place of what this scope has by that id");
-    choice.on(add_json, [options](const auto& global) { return add_json_verb(global, *options); });
+    choice.on(add_json, [options](const auto& global) {
+        options->by = "mcp add-json";
+        return add_json_verb(global, *options);
+    });
 }
 
 }  // namespace patchbay::app

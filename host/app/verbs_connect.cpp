@@ -2,8 +2,9 @@
 #include "app/client_file.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
+#include "app/serve_words.hpp"
 #include "app/session.hpp"
-#include "app/text_difference.hpp"
+#include "app/shown_difference.hpp"
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
 #include "config/edit/render.hpp"
@@ -77,47 +78,6 @@ Result<std::string> file_for(const KnownClient& client, const ConnectOptions& op
     return file;
 }
 
-// One of a letter or two would be struck out of every word that is shown.
-void add_secret(std::string_view text, std::vector<std::string>& out) {
-    if (text.size() >= 4) out.emplace_back(text);
-}
-
-void add_parts(std::string_view text, const std::vector<config::Part>& parts,
-               std::vector<std::string>& out) {
-    for (const auto& part : parts) add_secret(text.substr(part.begin, part.end - part.begin), out);
-}
-
-void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
-    if (const auto* table = value.if_object())
-        for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
-    if (const auto* list = value.if_array()) {
-        // Together: the word after `--token` is a secret because of the one before.
-        const auto parts = config::secret_parts(*list);
-        for (std::size_t i = 0; i < list->size(); ++i) {
-            if (const auto text = core::text_of((*list)[i])) add_parts(*text, parts[i], out);
-            add_secrets((*list)[i], name, out);
-        }
-    }
-    const auto text = core::text_of(value);
-    if (text && config::is_secret(name, *text)) return add_secret(*text, out);
-    if (text) return add_parts(*text, config::secret_parts(*text), out);
-    if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);
-}
-
-// What a terminal, or a log that took it, need not show of a person's file: what it holds, and what it
-// would hold.
-std::string shown_difference(const EntryChange& done, config::Format format) {
-    std::vector<std::string> secrets;
-    for (const auto* text : {&done.before, &done.after})
-        if (const auto root = edit::read(*text, format)) add_secrets(*root, {}, secrets);
-    std::sort(secrets.begin(), secrets.end());
-    secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
-    // One that holds another goes first: what is left of it would be known by nobody.
-    std::stable_sort(secrets.begin(), secrets.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    return difference(done.before, done.after, done.file, secrets);
-}
-
 // The entry as it stands in a file that holds nothing else.
 std::string entry_text(const KnownClient& client, const std::string& name,
                        const json::object& entry) {
@@ -170,7 +130,8 @@ json::object to_json(const KnownClient& client, const ConnectOptions& options,
                       {"dry_run", options.dry_run}, {"made", done.made},
                       {"removed", done.removed}};
     if (!done.backup.empty()) told["backup"] = done.backup;
-    if (options.dry_run) told["diff"] = shown_difference(done, client.format);
+    if (options.dry_run)
+        told["diff"] = shown_difference(done.before, done.after, done.file, client.format);
     return told;
 }
 
@@ -234,7 +195,7 @@ int finish(const KnownClient& client, const ConnectOptions& options, const Entry
         tell(client, options, done);
         return kOk;
     }
-    const auto text = shown_difference(done, client.format);
+    const auto text = shown_difference(done.before, done.after, done.file, client.format);
     if (!text.empty()) print_foreign(text);
     say(text.empty()   ? "nothing would change in " + done.file
         : done.removed ? "nothing is removed; it would be " + done.file
@@ -307,6 +268,9 @@ int list(const ConnectOptions& options, const config::Environment& environment,
 }
 
 Result<void> check_together(const ConnectOptions& options) {
+    if (!options.client.empty() && !options.serve.empty() && find_client(options.serve.front()))
+        return invalid("one client at a time: patchbay connect " + options.client +
+                       ", and then patchbay connect " + options.serve.front());
     if (options.client.empty()) {
         const bool of_a_file =
             options.undo || options.dry_run || !options.file.empty() || options.replace;
@@ -317,6 +281,28 @@ Result<void> check_together(const ConnectOptions& options) {
     if (options.undo && (!options.url.empty() || !options.serve.empty()))
         return invalid("--undo takes the entry out whatever it says; it needs --name at most");
     return {};
+}
+
+// Somebody may configure it later, or in a project: so it is written.
+void warn_of_strangers(const GlobalOptions& global, const std::vector<std::string>& serve) {
+    auto named = names_in_serve(serve);
+    if (named.agents.empty() && named.servers.empty()) return;
+    const Host host(host_options(global));
+    const auto& config = host.config();
+    std::vector<std::string> servers, agents;
+    for (const auto& each : config.servers) servers.push_back(each.id);
+    for (const auto& each : config.untrusted) servers.push_back(each.id);
+    for (const auto& each : config.agents) agents.push_back(each.name);
+    const auto warn = [](const char* what, const std::vector<std::string>& meant,
+                         const std::vector<std::string>& known) {
+        for (const auto& name : meant)
+            if (std::find(known.begin(), known.end(), name) == known.end())
+                say("warning: no " + std::string(what) + " \"" + core::printable(name, 80) +
+                    "\" is configured here" + core::did_you_mean(name, known) +
+                    "; the client will be told so until there is one");
+    };
+    warn("server", named.servers, servers);
+    warn("agent", named.agents, agents);
 }
 
 int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
@@ -343,6 +329,7 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     }
     const auto entry = entry_for(*client, options, environment);
     if (!entry) return report(entry.error(), global);
+    if (!options.serve.empty() && !global.quiet) warn_of_strangers(global, options.serve);
     if (options.print) {
         if (!global.quiet) warn_of_the_clear(options);
         return print_entry(*client, options, *file, *entry, global);

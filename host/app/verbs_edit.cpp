@@ -5,6 +5,7 @@
 #include "app/output.hpp"
 #include "app/server_edit.hpp"
 #include "app/session.hpp"
+#include "app/shown_difference.hpp"
 #include "app/typed_entry.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -36,20 +37,28 @@ int remove_verb(const GlobalOptions& global, const EditOptions& options) {
     if (!text) return report_file(text.error(), global);
     const auto freed =
         is_switched(*file, *file->entry(), nullptr, approved_digest(host, options.id));
-    auto written = file->write(std::move(*text), approval_of(host, options.id, scope_of(options)));
+    auto written = file->write(std::move(*text), "mcp remove " + options.id,
+                               approval_of(host, options.id, scope_of(options)));
     if (!written) return report_file(written.error(), global);
     return tell(options, "removed", *written, global, freed);
 }
 
 // ---- enable, disable
 
-// `changes`: by this command so far, by the file; this one is put with them.
-int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on,
-                std::map<std::string, ScopeChange>& changes) {
+// Of all servers that one command turns.
+struct Switching {
+    bool on;
+    Turn turn;
+    std::map<std::string, ScopeChange> changes = {};  // so far, by the file
+};
+
+int switch_verb(const GlobalOptions& global, const EditOptions& options, Switching& all) {
+    const bool on = all.on;
+    auto& changes = all.changes;
     if (auto fine = check_id(options.id); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
     const auto file = ScopeFile::choose(scope_of(options), options.id, options.file, environment,
-                                        default_state_directory(environment));
+                                        default_state_directory(environment), all.turn);
     if (!file) return report_file(file.error(), global);
     const auto definitions = definitions_of(options.id, environment);
     Host host(host_options(global));
@@ -77,7 +86,7 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
     const auto* last = earlier == changes.end() ? nullptr : &earlier->second;
     auto note = approval_of(host, options.id, scope_of(options));
     if (last) note = joined_notes(last->note, note);
-    auto written = file->write(std::move(*text), std::move(note), last);
+    auto written = file->write(std::move(*text), options.by, std::move(note), last);
     if (!written) return report_file(written.error(), global);
     const bool same = written->before == written->after;
     if (!same) changes[file->path()] = *written;
@@ -90,20 +99,50 @@ int switch_verb(const GlobalOptions& global, const EditOptions& options, bool on
 
 // ---- undo
 
-int undo_verb(const GlobalOptions& global, const std::string& file) {
+struct UndoOptions {
+    std::string file;
+    bool dry_run = false;
+};
+
+// "`patchbay mcp add docs` of 2026-11-26T15:20:36Z".
+std::string named(const ScopeChange& change) {
+    if (change.by.empty()) return "the last change";
+    return "`patchbay " + core::printable(change.by, 200) + "` of " +
+           core::printable(change.at, 40);
+}
+
+void tell_undone(const ScopeChange& done, const UndoOptions& options, const GlobalOptions& global) {
+    const auto shown = options.dry_run ? shown_difference(done.before, done.after, done.file,
+                                                          *config::format_of(done.file))
+                                       : std::string();
+    const auto would = options.dry_run ? std::string("would be ") : std::string();
+    if (global.json) {
+        json::object told{{"file", done.file},
+                          {"state", would + (done.removed ? "removed" : "restored")},
+                          {"by", done.by},
+                          {"at", done.at}};
+        if (options.dry_run) told["diff"] = shown;
+        return print_json(json::serialize(told));
+    }
+    say(would + (done.removed ? "removed: " + done.file + ", which was made by " + named(done)
+                              : "restored: " + done.file + " as it was before " + named(done)));
+    if (options.dry_run) print_foreign(shown);
+}
+
+int undo_verb(const GlobalOptions& global, const UndoOptions& options) {
     const auto environment = environment_of(global);
-    const auto done = ScopeFile::undo(file, environment, default_state_directory(environment));
+    const auto state = default_state_directory(environment);
+    const auto turn = take_turn(state);  // until the approvals are as they were
+    if (!turn) return report(turn.error(), global);
+    const auto done =
+        ScopeFile::undo(options.file, environment, state, options.dry_run ? Trial::Yes : Trial::No);
     if (!done) return report_file(done.error(), global);
+    if (options.dry_run) return tell_undone(*done, options, global), int(kOk);
     Host host(host_options(global));
     if (const auto approved = approve_again(host, done->note, project_folder(environment));
         !approved)
         return report(approved.error(), global);
-    if (global.json)
-        print_json(json::serialize(
-            json::object{{"file", done->file}, {"state", done->removed ? "removed" : "restored"}}));
-    else
-        say(done->removed ? "removed: " + done->file + ", which was made by the change"
-                          : "restored: " + done->file + " is as it was before the last change");
+    tell_undone(*done, options, global);
     // Whoever has named them elsewhere since needs them.
     if (const auto* stored = core::array_in(&done->note, kStoredBy); stored && !global.quiet)
         for (const auto& each : *stored)
@@ -135,13 +174,18 @@ void tell_kept_off(const GlobalOptions& global, const std::vector<std::string>& 
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on) {
     int code = kOk;
-    std::map<std::string, ScopeChange> changes;
-    for (const auto& id : servers) {
-        EditOptions options;
-        options.id = id;
-        options.scope = scope;
-        if (const int failed = switch_verb(global, options, on, changes); failed != kOk)
-            code = failed;
+    if (auto turn = take_turn(default_state_directory(environment_of(global)))) {
+        Switching all{on, std::move(*turn)};
+        for (const auto& id : servers) {
+            EditOptions options;
+            options.id = id;
+            options.scope = scope;
+            options.by = std::string("mcp ") + (on ? "enable " : "disable ") +
+                         core::join(servers, " ") + " --scope " + scope;
+            if (const int failed = switch_verb(global, options, all); failed != kOk) code = failed;
+        }
+    } else {
+        return report(turn.error(), global);
     }
     if (on && code == kOk && !global.quiet) tell_kept_off(global, servers);
     return code;
@@ -152,18 +196,22 @@ void add_remove_verb(CLI::App& mcp, Choice& choice) {
     auto& remove = add_verb(mcp, "remove", "Take a server out of the file of a scope",
                             "  patchbay mcp remove docs --scope user\nWhat another scope says of "
                             "it stays, and is told. Back with: patchbay config undo");
+    remove.alias("rm");
     take_place(remove, *options);
     choice.on(remove, [options](const auto& global) { return remove_verb(global, *options); });
 }
 
 void add_undo_verb(CLI::App& config, Choice& choice) {
-    const auto file = std::make_shared<std::string>();
-    auto& undo =
-        add_verb(config, "undo", "Take the last change by `patchbay mcp` of a file back",
-                 "  patchbay config undo\n  patchbay config undo .mcp.json\nOne command back. A "
-                 "file that was changed by somebody else since stays as it is.");
-    undo.add_option("FILE", *file, "Of this file; without it, of the one that was changed last");
-    choice.on(undo, [file](const auto& global) { return undo_verb(global, *file); });
+    const auto options = std::make_shared<UndoOptions>();
+    auto& undo = add_verb(
+        config, "undo", "Take the last change by `patchbay mcp` of a file back",
+        "  patchbay config undo\n  patchbay config undo --dry-run\n  patchbay config undo "
+        ".mcp.json\nOne command back, which is named; once more takes back the last one of "
+        "another file. A file that was\nchanged by somebody else since stays as it is.");
+    undo.add_option("FILE", options->file,
+                    "Of this file; without it, of the one that was changed last");
+    undo.add_flag("--dry-run", options->dry_run, "Show which change it is and take nothing back");
+    choice.on(undo, [options](const auto& global) { return undo_verb(global, *options); });
 }
 
 }  // namespace patchbay::app

@@ -121,8 +121,14 @@ public:
 
 private:
     Result<std::string> put(const ForeignServer& server) {
-        const auto file = ScopeFile::choose(options_.into(), server.id, {}, environment_,
-                                            default_state_directory(environment_));
+        const auto state = default_state_directory(environment_);
+        if (!turn_) {
+            auto taken = take_turn(state);
+            if (!taken) return taken.error();
+            turn_ = std::move(*taken);
+        }
+        const auto file =
+            ScopeFile::choose(options_.into(), server.id, {}, environment_, state, turn_);
         if (!file) return file.error();
         auto entry = server.entry;
         const auto taken = put_away(server.id, entry);
@@ -200,7 +206,8 @@ private:
             list.get_array().emplace_back(each.name);
         }
         if (continues) note = joined_notes(last_->note, note);
-        auto written = file.write(std::move(text), std::move(note), continues ? &*last_ : nullptr);
+        auto written =
+            file.write(std::move(text), "import", std::move(note), continues ? &*last_ : nullptr);
         if (!written) return written.error();
         last_ = std::move(*written);
         if (options_.into() == Scope::User) return {};
@@ -214,6 +221,7 @@ private:
     Host host_;
     std::map<std::string, json::object> planned_;  // of this run, by id
     std::optional<ScopeChange> last_;
+    Turn turn_;  // one for all servers: they are one change
 };
 
 json::array json_of(const std::vector<Outcome>& outcomes) {
@@ -322,12 +330,14 @@ std::vector<Found> found_in(const std::vector<ForeignFile>& files, bool of_check
     return all;
 }
 
-// "1 3" or "1,3"; nothing: it makes no sense.
+// "1 3" or "1,3", and "n" as if nothing had been said; nothing: it makes no sense.
 std::optional<std::vector<std::size_t>> numbers_in(std::string line, std::size_t most) {
     std::replace(line.begin(), line.end(), ',', ' ');
     std::vector<std::size_t> numbers;
     std::istringstream words(line);
     for (std::string word; words >> word;) {
+        if (core::lower(word) == "n" || core::lower(word) == "no")
+            return std::vector<std::size_t>();
         std::size_t number = 0;
         const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
         if (read.ec != std::errc() || read.ptr != word.data() + word.size() || number < 1 ||

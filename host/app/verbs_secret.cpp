@@ -6,10 +6,10 @@
 #include "app/verb.hpp"
 #include "core/text.hpp"
 #include "core/time_source.hpp"
+#include "service/statuses.hpp"
 
 #include <boost/json.hpp>
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -70,12 +70,9 @@ int list(const GlobalOptions& global) {
     if (global.json) {
         json::array lines;
         for (const auto& each : *all)
-            lines.push_back(json::object{
-                {"name", each.name},
-                {"store", place_of(each.in_keyring)},
-                {"written_at",
-                 std::chrono::duration_cast<std::chrono::seconds>(each.written.time_since_epoch())
-                     .count()}});
+            lines.push_back(json::object{{"name", each.name},
+                                         {"store", place_of(each.in_keyring)},
+                                         {"written_at", service::time_of(each.written)}});
         print_line(json::serialize(lines));
         return kOk;
     }
@@ -126,6 +123,7 @@ void add_secret_verbs(CLI::App& app, Choice& choice) {
                  "  patchbay secret list --json");
     choice.on(list_verb, list);
     auto& rm = add_verb(secret, "rm", "Forget a secret", "  patchbay secret rm github");
+    rm.alias("remove");
     rm.add_option("NAME", *name, "As it was set")->required();
     choice.on(rm, [name](const auto& global) { return remove(global, *name); });
 }

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "gateway/access/token_file.hpp"
 #include "gateway/view.hpp"
+#include "service/statuses.hpp"
 
 #include <boost/json.hpp>
 
@@ -14,7 +15,6 @@
 
 namespace patchbay::app {
 namespace json = boost::json;
-using core::Calendar;
 using gateway::Token;
 using gateway::TokenFile;
 
@@ -29,10 +29,6 @@ TokenFile token_file(const GlobalOptions& global) {
     return TokenFile(default_state_directory(environment_of(global)));
 }
 
-std::int64_t seconds_of(Calendar::time_point time) {
-    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
 std::string expiry_of(const Token& token) {
     if (!token.expires) return "never";
     return (token.expired(core::machine_time().date()) ? "expired " : "") +
@@ -44,8 +40,8 @@ std::string scope_of(const std::vector<std::string>& list) {
 }
 
 json::object to_json(const Token& token) {
-    json::object object{{"name", token.name}, {"created_at", seconds_of(token.created)}};
-    if (token.expires) object["expires_at"] = seconds_of(*token.expires);
+    json::object object{{"name", token.name}, {"created_at", service::time_of(token.created)}};
+    if (token.expires) object["expires_at"] = service::time_of(*token.expires);
     for (const auto& [key, list] :
          {std::pair("servers", &token.servers), std::pair("tools", &token.tools)})
         if (!list->empty()) object[key] = json::array(list->begin(), list->end());
@@ -183,6 +179,7 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
         token, "rm",
         "Take a token back: within a second it counts no more, and what was opened with it ends",
         "  patchbay token rm laptop");
+    removed.alias("remove");
     removed.add_option("NAME", options->name, "As it was added")->required();
     choice.on(removed, [options](const auto& global) { return remove(global, options->name); });
 }

@@ -34,6 +34,20 @@ bool in_keyring(const json::object& record) {
     return core::flag_in(&record, kKeyring).value_or(false);
 }
 
+// `advice`: what to do where there is none.
+Result<json::object> record_in(const StoreFile& file, const std::string& name,
+                               const std::string& advice) {
+    if (auto fine = NamedSecrets::check_name(name); !fine) return fine.error();
+    const auto contents = file.read();
+    if (!contents) return contents.error();
+    const auto* table = core::object_in(&contents->file, StoreFile::kNamed.table);
+    if (const auto* record = core::object_in(table, name)) return *record;
+    std::vector<std::string> known;
+    for (const auto& each : *table) known.emplace_back(each.key());
+    return Error{ErrorCode::NotFound,
+                 "no secret \"" + name + "\" is kept" + core::did_you_mean(name, known) + advice};
+}
+
 }  // namespace
 
 Result<void> NamedSecrets::check_name(std::string_view name) {
@@ -44,17 +58,7 @@ Result<void> NamedSecrets::check_name(std::string_view name) {
 }
 
 Result<json::object> NamedSecrets::record_of(const std::string& name) const {
-    if (auto fine = check_name(name); !fine) return fine.error();
-    const auto contents = file_.read();
-    if (!contents) return contents.error();
-    const auto* table = core::object_in(&contents->file, StoreFile::kNamed.table);
-    const auto* record = core::object_in(table, name);
-    if (record) return *record;
-    std::vector<std::string> known;
-    for (const auto& each : *table) known.emplace_back(each.key());
-    return Error{ErrorCode::NotFound, "no secret \"" + name + "\" is kept" +
-                                          core::did_you_mean(name, known) +
-                                          "; patchbay secret set " + name + " keeps one"};
+    return record_in(file_, name, "; patchbay secret set " + name + " keeps one");
 }
 
 Result<void> NamedSecrets::check(const std::string& name) const {
@@ -86,10 +90,12 @@ Result<std::string> NamedSecrets::read(const std::string& name) const {
 Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const std::string& value,
                                                Calendar::time_point now) const {
     if (auto fine = check_name(name); !fine) return fine.error();
-    if (value.empty() || value.size() > kValueBytes)
-        return Error{ErrorCode::Invalid,
-                     "the secret \"" + name + "\" has " + std::to_string(value.size()) +
-                         " bytes: expected 1 to " + std::to_string(kValueBytes)};
+    if (value.empty()) return Error{ErrorCode::Invalid, "the secret \"" + name + "\" is empty"};
+    // Whoever brings it may have stopped reading there.
+    if (value.size() > kValueBytes)
+        return Error{ErrorCode::Invalid, "the secret \"" + name + "\" has more than " +
+                                             std::to_string(kValueBytes) +
+                                             " bytes, which is the limit"};
     if (!core::valid_utf8(value) || value.find('\0') != value.npos)
         return Error{ErrorCode::Invalid,
                      "the secret \"" + name + "\" is no text (UTF-8 without NUL)"};
@@ -117,7 +123,7 @@ Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const st
 
 // Nothing but the record leads to what the keyring holds: it stays until that is gone.
 Result<void> NamedSecrets::erase(const std::string& name) const {
-    const auto record = record_of(name);
+    const auto record = record_in(file_, name, "; patchbay secret list shows which there are");
     if (!record) return record.error();
     if (in_keyring(*record)) {
         if (!keyring_) return elsewhere(name, " to take it out there");

@@ -313,6 +313,7 @@ TEST_F(Connect, RefusesWhatMakesNoSense) {
          "not written into"},
         {{"zed", "--http", "http://127.0.0.1:1/mcp", "--token-env", "X"}, 1, "https://zed.dev/"},
         {{"cursor", "nonsense"}, 3, "behind --: "},
+        {{"cursor", "codex"}, 3, "patchbay connect cursor, and then patchbay connect codex"},
         {{"cursor", "--name", "a.b"}, 3, "is no name that every client takes"},
         {{"cursor", "--undo", "--http", "http://127.0.0.1:1/mcp"}, 3, "--undo takes the entry out"},
         {{"--undo"}, 3, "needs to be told which client"},
@@ -367,6 +368,27 @@ TEST_F(Connect, APatchbayThatReadsTheFileOfAClientDoesNotStartItself) {
     EXPECT_EQ(told.at_pointer("/0/state"), "disabled");
     EXPECT_THAT(home.run({"tools", "--server", "patchbay", "--config", file(".claude.json")}).err,
                 HasSubstr("would start itself without end"));
+}
+
+TEST_F(Connect, ItsEntryInAFileOfTheProjectIsNoServerThatWaitsForAnApproval) {
+    home.add_example("x");
+    ASSERT_EQ(connect({"claude", "--project"}).exit_code, 0);
+    const auto listed = home.run({"mcp", "list"});
+    EXPECT_EQ(listed.err, "");
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("x "), Not(HasSubstr("patchbay"))));
+    EXPECT_THAT(home.run({"config", "paths"}).out,
+                HasSubstr("its entry \"patchbay\" starts Patchbay itself, and is left out"));
+}
+
+TEST_F(Connect, WarnsOfNamesThatNobodyHas) {
+    home.add_example("docs");
+    const auto only = connect({"cursor", "--", "--only", "dosc"});
+    EXPECT_EQ(only.exit_code, 0) << "it may be configured later";
+    EXPECT_THAT(only.err, HasSubstr("warning: no server \"dosc\" is configured here; did you mean "
+                                    "\"docs\"?"));
+    EXPECT_THAT(connect({"cursor", "--", "--agent", "none"}).err,
+                HasSubstr("warning: no agent \"none\" is configured here"));
+    EXPECT_THAT(connect({"cursor", "--", "--servers", "docs"}).err, Not(HasSubstr("warning")));
 }
 
 // The whole way: connected, started as the client would, and a first call through it.

@@ -349,5 +349,35 @@ TEST_F(EditVerbs, AScopesListSaysWhichOfItCounts) {
     EXPECT_EQ(edit({"list", "--scope", "user"}).exit_code, 0);
 }
 
+TEST_F(EditVerbs, AnAddressWithoutItsSchemeIsNoProgram) {
+    for (const char* word : {"example.com/mcp", "localhost:3000", "127.0.0.1:8080/mcp"}) {
+        const auto refused = edit({"add", "docs", word});
+        EXPECT_EQ(refused.exit_code, 3) << word;
+        EXPECT_THAT(refused.err, HasSubstr("as https://" + std::string(word)));
+    }
+    EXPECT_FALSE(fs::exists(home.work() / project));
+    EXPECT_EQ(edit({"add", "docs", "https://example.com/mcp"}).exit_code, 0);
+    EXPECT_EQ(edit({"add", "tool", "--", "some.tool", "a/b"}).exit_code, 0);
+}
+
+TEST_F(EditVerbs, AFolderIsWrittenAsShortAsItMayBe) {
+    home.write(".mcp.json", R"({"mcpServers": {}})");
+    ASSERT_EQ(edit({"add", "here", "--cwd", ".", "--", "cat"}).exit_code, 0);
+    EXPECT_THAT(text(".mcp.json"), HasSubstr("\"cwd\": \".\""));
+}
+
+TEST_F(EditVerbs, ARemovalHasBothItsNames) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    EXPECT_EQ(edit({"rm", "ex"}).exit_code, 0);
+    ASSERT_EQ(home.run({"secret", "set", "gh"}, "s3cret").exit_code, 0);
+    const auto far = home.run({"secret", "rm", "gx"});
+    EXPECT_THAT(far.err, AllOf(HasSubstr("did you mean \"gh\"?"), HasSubstr("patchbay secret list"),
+                               Not(HasSubstr("secret set"))));
+    EXPECT_EQ(home.run({"secret", "remove", "gh"}).exit_code, 0);
+    EXPECT_EQ(home.run({"token", "remove", "none"}).exit_code, 6);
+    EXPECT_THAT(home.run({"secret", "set", "big"}, std::string(100'000, 'x')).err,
+                HasSubstr("more than 61440 bytes"));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -27,6 +27,44 @@ TEST_F(EditVerbs, AnUndoTakesBackTheApprovalOfWhatItTakesBack) {
     EXPECT_TRUE(works("ex"));
 }
 
+TEST_F(EditVerbs, WhatAdjustsAServerThatIsTakenOutIsToldAndBreaksNothing) {
+    ASSERT_EQ(edit(example({"add", "other"})).exit_code, 0);
+    ASSERT_EQ(edit(example({"add", "ex", "--scope", "user"})).exit_code, 0);
+    ASSERT_EQ(edit({"disable", "ex", "--scope", "local"}).exit_code, 0);
+    ASSERT_EQ(edit({"enable", "ex", "--scope", "local"}).exit_code, 0);
+    const auto removed = edit({"remove", "ex", "--scope", "user"});
+    EXPECT_EQ(removed.exit_code, 0);
+    EXPECT_THAT(removed.err, HasSubstr("what adjusts it is left: local config "));
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_THAT(checked.err + checked.out,
+                AllOf(HasSubstr("warning: local config "), HasSubstr("adjusts nothing")));
+    const auto listed = edit({"list"});
+    EXPECT_EQ(listed.exit_code, 0);
+    EXPECT_THAT(listed.out, Not(HasSubstr("ex ")));
+    const auto weaker = edit({"add", "ex", "--key", "tool_timeout_sec=5"});
+    EXPECT_EQ(weaker.exit_code, 3) << "nothing is below it";
+    EXPECT_THAT(weaker.err, HasSubstr("nothing says how to reach"));
+}
+
+TEST_F(EditVerbs, AnUndoNamesTheChangeThatItTakesBackAndShowsItBefore) {
+    ASSERT_EQ(edit(example({"add", "first", "--scope", "user"})).exit_code, 0);
+    ASSERT_EQ(edit({"add", "ex", "--env", "API_KEY=sk-very-secret-1", "--", "cat"}).exit_code, 0);
+    const auto before = text(project);
+    const auto shown = home.run({"config", "undo", "--dry-run"});
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_THAT(shown.err,
+                ::testing::ContainsRegex("would be removed: .*config.toml, which was made by "
+                                         "`patchbay mcp add ex` of 20[0-9-]+T[0-9:]+Z"));
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("-[servers.ex]"), Not(HasSubstr("very-secret"))));
+    EXPECT_EQ(text(project), before);
+    const auto told = home.run({"config", "undo", "--dry-run", "--json"});
+    EXPECT_EQ(boost::json::parse(told.out).at("by"), "mcp add ex");
+    EXPECT_THAT(home.run({"config", "undo"}).err, HasSubstr("`patchbay mcp add ex` of 20"));
+    EXPECT_THAT(home.run({"config", "undo"}).err, HasSubstr("`patchbay mcp add first` of 20"))
+        << "an older one, of another file";
+}
+
 TEST_F(EditVerbs, AnUndoGivesNoApprovalBackThatWasRevoked) {
     ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
     ASSERT_EQ(edit({"disable", "ex", "--scope", "project"}).exit_code, 0);

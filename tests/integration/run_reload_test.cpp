@@ -109,6 +109,49 @@ TEST_F(Reloaded, WhatIsWrongKeepsWhatRunsAndIsTold) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+TEST_F(Reloaded, WhatWasOffBesideAFaultIsBroughtUpOnceThatIsMended) {
+    const auto good = read_file(file());
+    RunningHost host(home);
+    ASSERT_GT(pid("x"), 0);
+    home.write(file(), "{\"mcpServers\":{\"x\":{\"command\":\"" + example_server() +
+                           "\",\"enabled\":false},\"y\":{\"command\":5}}}");
+    EXPECT_TRUE(says(host, "configuration: stop x")) << host.program().err();
+    home.write(file(), good);
+    EXPECT_TRUE(says(host, "configuration: start x")) << host.program().err();
+    EXPECT_TRUE(host.program().wait_until([&] {
+        return home.run({"mcp", "list"}).out.find("ready") != std::string::npos;
+    })) << "nobody has called it";
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// `mcp add` in a checkout writes the file, and then that it is approved.
+TEST_F(Reloaded, WhatOneCommandWritesIsOneChange) {
+    RunningHost host(home);
+    const auto number = [&] {
+        HostGuest guest(host.socket());
+        guest.send("{\"patchbay\":{\"protocol\":1}}\n");
+        const auto told = json::parse(guest.line());
+        return told.at_pointer("/patchbay/configuration").to_number<int>();
+    };
+    int expected = number();
+    const Words commands[] = {{"mcp", "add", "y", "--", example_server()},
+                              {"mcp", "disable", "x", "y", "--scope", "project"},
+                              {"config", "undo"},
+                              {"mcp", "remove", "y"},
+                              {"config", "undo"}};
+    for (const auto& words : commands) {
+        SCOPED_TRACE(::testing::PrintToString(words));
+        ASSERT_EQ(home.run(words).exit_code, 0);
+        ++expected;
+        EXPECT_TRUE(host.program().wait_until([&] { return number() >= expected; }));
+        EXPECT_EQ(home.run({"mcp", "list"}).err, "") << "it runs by what the files say";
+        EXPECT_EQ(number(), expected) << host.program().err();
+    }
+    ASSERT_EQ(home.run({"config", "rollback"}).exit_code, 0);
+    EXPECT_TRUE(says(host, "rolled back: stop y")) << host.program().err();
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Reloaded, ASighupReadsAgainAndEndsNothing) {
     RunningHost host(home);
     const int before = pid("x");

@@ -142,7 +142,8 @@ TEST_F(SignInsShown, WithWhoAndWhereAndUntilWhen) {
                               "c +- +- +- +ended; patchbay mcp login c *\n$"));
     EXPECT_EQ(json::parse(home.run({"mcp", "auth", "--json"}).out),
               json::parse(R"([{"server":"a","issuer":"https://a.example","scope":"",
-                  "renewable":true,"ended":false,"store":"file","principal":"ada","expires_at":1},
+                  "renewable":true,"ended":false,"store":"file","principal":"ada",
+                  "expires_at":"1970-01-01T00:00:01Z"},
                  {"server":"b","issuer":"https://b.example","scope":"read",
                   "renewable":false,"ended":false,"store":"file"},
                  {"server":"c","issuer":"","scope":"","renewable":false,"ended":true,

@@ -1,0 +1,65 @@
+#include "app/shown_difference.hpp"
+
+#include "app/text_difference.hpp"
+#include "config/edit/edit.hpp"
+#include "config/secret_names.hpp"
+#include "config/secret_values.hpp"
+#include "core/json.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+// One of a letter or two would be struck out of every word that is shown.
+void add_secret(std::string_view text, std::vector<std::string>& out) {
+    if (text.size() >= 4) out.emplace_back(text);
+}
+
+void add_parts(std::string_view text, const std::vector<config::Part>& parts,
+               std::vector<std::string>& out) {
+    for (const auto& part : parts) add_secret(text.substr(part.begin, part.end - part.begin), out);
+}
+
+void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
+    if (const auto* table = value.if_object())
+        for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
+    if (const auto* list = value.if_array()) {
+        // Together: the word after `--token` is a secret because of the one before.
+        const auto parts = config::secret_parts(*list);
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            if (const auto text = core::text_of((*list)[i])) add_parts(*text, parts[i], out);
+            add_secrets((*list)[i], name, out);
+        }
+    }
+    const auto text = core::text_of(value);
+    if (text && config::is_secret(name, *text)) return add_secret(*text, out);
+    if (text) return add_parts(*text, config::secret_parts(*text), out);
+    if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);
+}
+
+}  // namespace
+
+// What a terminal, or a log that took it, need not show of a person's file: what it holds, and what it
+// would hold.
+std::string shown_difference(const std::string& before, const std::string& after,
+                             const std::string& name, config::Format format) {
+    std::vector<std::string> secrets;
+    for (const auto* text : {&before, &after})
+        if (const auto root = config::edit::read(*text, format)) add_secrets(*root, {}, secrets);
+    std::sort(secrets.begin(), secrets.end());
+    secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
+    // One that holds another goes first: what is left of it would be known by nobody.
+    std::stable_sort(secrets.begin(), secrets.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    return difference(before, after, name, secrets);
+}
+
+}  // namespace patchbay::app
