@@ -21,13 +21,31 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNameDigits = 64;  // of a SHA-256
 constexpr const char* kSuffix = ".json";
+constexpr std::chrono::seconds kBetweenLooks{60};
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
 // Only who looks sees when a server was heard last: what cannot be noted is no trouble.
 void set_time(int folder, const std::string& name, catalogue::Time listed) {
-    const auto seconds = std::chrono::system_clock::to_time_t(listed);
-    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    const auto since = listed.time_since_epoch();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+    const timespec time{seconds.count(), std::chrono::nanoseconds(since - seconds).count()};
+    const timespec times[2] = {time, time};
     static_cast<void>(::utimensat(folder, name.c_str(), times, AT_SYMLINK_NOFOLLOW));
+}
+
+catalogue::Time time_of(const struct stat& about) {
+    return catalogue::Time(std::chrono::duration_cast<catalogue::Time::duration>(
+        std::chrono::seconds(about.st_mtim.tv_sec) +
+        std::chrono::nanoseconds(about.st_mtim.tv_nsec)));
+}
+
+// Whether another host has heard the server since, whose list that is by now. A clock that was turned back makes nothing
+// newer than now, but for what may be written between the look at the clock and this one at the disk.
+bool is_newer(int folder, const std::string& name, catalogue::Time listed, catalogue::Time now) {
+    struct stat about {};
+    if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    const auto there = time_of(about);
+    return there > listed && there <= now + kBetweenLooks;
 }
 
 // Ours, or a draft of ours; what somebody else has put there is not ours to remove.
@@ -169,8 +187,7 @@ std::optional<CatalogueFolder::Found> CatalogueFolder::read(const core::Descript
     if (!text) return tell_useless(server, text.error()), std::nullopt;
     recalled_bytes_ += text->size();
     // A clock that was turned back, or a file that was touched, lets nothing seem newer than now.
-    return Found{std::move(*text),
-                 std::min(std::chrono::system_clock::from_time_t(about.st_mtime), time_.date())};
+    return Found{std::move(*text), std::min(time_of(about), time_.date())};
 }
 
 void CatalogueFolder::on_published() {
@@ -201,9 +218,9 @@ void CatalogueFolder::save(const Which& which, std::shared_ptr<const void> what,
     auto& written = written_[which];
     const bool same = written.what == what;
     if (same && listed - written.listed < kHeardAgain) return;
-    written = {std::move(what), listed};
+    const auto before = std::exchange(written, {std::move(what), listed}).listed;
     if (same)
-        touch(name, listed);
+        touch(name, before, listed);
     else
         write(name, text(), listed);
 }
@@ -212,13 +229,14 @@ void CatalogueFolder::write(const std::string& name, std::string text, catalogue
     // What it listed before is not what it has.
     if (text.size() > kMostBytes) return remove(name);
     worker_.run(
-        [path = path_, name, text = std::move(text),
-         listed](const std::stop_token&) -> Result<void> {
+        [path = path_, name, text = std::move(text), listed,
+         now = time_.date()](const std::stop_token&) -> Result<void> {
             // What is not believed is not written to either: a link there would lead us, who remove
             // what is too much, into a folder of something else.
             const auto folder =
                 core::open_private_directory(path, core::Others::MayNothing, core::Make::Yes);
             if (!folder) return folder.error();
+            if (is_newer(folder->get(), name, listed, now)) return {};
             const auto written = core::replace_file(path + "/" + name, text);
             if (!written) return written;
             set_time(folder->get(), name, listed);
@@ -232,8 +250,15 @@ void CatalogueFolder::write(const std::string& name, std::string text, catalogue
         });
 }
 
-void CatalogueFolder::touch(const std::string& name, catalogue::Time listed) {
-    change([name, listed](int folder) { set_time(folder, name, listed); });
+void CatalogueFolder::touch(const std::string& name, catalogue::Time before,
+                            catalogue::Time listed) {
+    change([name, before, listed](int folder) {
+        struct stat about {};
+        if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return;
+        // What another host has put there since was not heard again.
+        if (about.st_mtim.tv_sec == std::chrono::system_clock::to_time_t(before))
+            set_time(folder, name, listed);
+    });
 }
 
 void CatalogueFolder::remove(const std::string& name) {

@@ -1,4 +1,5 @@
-// What servers listed last, on disk: `catalogue/` in the state directory, one file a server, definition, account and list. Only
+// What servers listed last, on disk: `catalogue/` in the state directory, one file a server, definition, account and list, which has
+// what was heard last, by whichever host. Only
 // a cache: what cannot be read is as if it were not there, and is written anew when its server lists it.
 //
 // Owns:    the thread that writes. Borrows loop, catalogue and limits, which must outlive it.
@@ -80,7 +81,7 @@ private:
     void save(const Which& which, std::shared_ptr<const void> what, catalogue::Time listed,
               const std::string& name, const std::function<std::string()>& text);
     void write(const std::string& name, std::string text, catalogue::Time listed);
-    void touch(const std::string& name, catalogue::Time listed);
+    void touch(const std::string& name, catalogue::Time before, catalogue::Time listed);
     void remove(const std::string& name);
     void change(std::function<void(int folder)> how);
 

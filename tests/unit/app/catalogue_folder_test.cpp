@@ -127,6 +127,35 @@ TEST_F(CatalogueFolderTest, SaysWhenAServerWasHeardLast) {
     EXPECT_LE(another.standing("a")->listed, std::chrono::system_clock::now());
 }
 
+TEST_F(CatalogueFolderTest, WhatAnotherHostHasHeardSinceStays) {
+    const auto then = std::chrono::system_clock::from_time_t(1'790'000'000);
+    const auto at = [&](int minutes) { return then + std::chrono::minutes(minutes); };
+    {
+        catalogue::Catalogue running, other;
+        const CatalogueFolder slow(loop, running, path, kLimits);
+        running.publish("a", listing("1", "old"), at(0));
+        {
+            const CatalogueFolder quick(loop, other, path, kLimits);
+            other.publish("a", listing("1", "new"), at(1));
+        }
+    }  // the one that heard it first writes last
+    EXPECT_EQ(recalled("a"), "new");
+    {
+        catalogue::Catalogue running, other;
+        CatalogueFolder slow(loop, running, path, kLimits);
+        slow.recall(specs("1"));
+        {
+            const CatalogueFolder quick(loop, other, path, kLimits);
+            other.publish("a", listing("1", "newest"), at(2));
+        }
+        running.publish("a", listing("1", "new"), at(10));  // that is as it was
+    }
+    catalogue::Catalogue next;
+    CatalogueFolder(loop, next, path, kLimits).recall(specs("1"));
+    EXPECT_EQ(next.listings().at("a")->tools.at(0).name, "newest");
+    EXPECT_EQ(next.standing("a")->listed, at(2)) << "what was heard again is another list";
+}
+
 TEST_F(CatalogueFolderTest, WhatIsTooLargeToBeKeptLeavesNothingOlderBehind) {
     keep("a", listing("1", "tool"));
     auto huge = *listing("1", "tool");
