@@ -1,10 +1,13 @@
 #include "app/completion.hpp"
 
 #include "app/known_clients.hpp"
+#include "app/log_levels.hpp"
 #include "app/presets.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +38,7 @@ public:
         // bash has `--scope=user` as three words.
         if (waiting_ && word == "=") return;
         if (std::exchange(waiting_, nullptr)) return;
+        passed_.insert(word);
         if (word == "--") {
             rest_ = true;
         } else if (word.starts_with('-')) {
@@ -75,7 +79,7 @@ private:
 
     const CLI::App* verb_below(const std::string& word) const {
         for (const auto* each : verb_->get_subcommands({}))
-            if (each->get_name() == word) return each;
+            if (each->check_name(word)) return each;
         return nullptr;
     }
 
@@ -105,11 +109,18 @@ private:
         const auto type = option.get_type_name();
         const auto name = option.get_positional() ? option.get_name(true) : type;
         for (const auto& member : members_of(type)) completion.candidates.push_back({member, {}});
-        if (name == "ID" || name == "ID,..." || name == "SERVER") add(known_.servers, completion);
+        if (name == "ID" && verb_->get_name() == "trust")
+            add(passed_.contains("--revoke") ? known_.approved : known_.waiting, completion);
+        else if (name == "ID" || name == "ID,..." || name == "SERVER")
+            add(known_.servers, completion);
         if (name == "AGENT") add(known_.agents, completion);
         if (name == "TRANSPORT") add(known_.transports, completion);
         if (name == "NAME" && verb_->get_name() == "call") add(known_.tools, completion);
         if (name == "NAME" && is_verb("secret", "rm")) add(known_.secrets, completion);
+        if (name == "NAME" && is_verb("token", "rm")) add(known_.tokens, completion);
+        if (name == "EXECUTOR") add(known_.executors, completion);
+        if (name == "CLIENT" && option.check_lname("format"))
+            completion.candidates.push_back({"patchbay", {}});
         if (name == "CLIENT")
             for (const auto& client : known_clients())
                 completion.candidates.push_back({client.id, client.title});
@@ -117,8 +128,7 @@ private:
             for (const auto& preset : *known)
                 completion.candidates.push_back({preset.id, preset.title});
         if (name == "LEVEL")
-            for (const auto* level : {"trace", "debug", "info", "warn", "error", "off"})
-                completion.candidates.push_back({level, {}});
+            for (const auto* level : kLogLevels) completion.candidates.push_back({level, {}});
         if (name == "FILE" || name == "DIR" || name == "PROGRAM") completion.files = true;
     }
 
@@ -157,6 +167,7 @@ private:
     const KnownNames& known_;
     const CLI::Option* waiting_ = nullptr;  // for its value
     std::size_t given_ = 0;                 // words of the verb
+    std::set<std::string> passed_;          // words, options among them
     bool rest_ = false;                     // behind `--`: another program's
 };
 

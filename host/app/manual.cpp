@@ -129,7 +129,8 @@ private:
     static std::string commands(const CLI::App& verb) {
         std::string out;
         for (const auto* each : verb.get_subcommands({}))
-            if (!each->get_group().empty()) out += entry(each->get_name(), each->get_description());
+            if (!each->get_group().empty())
+                out += entry(each->get_display_name(true), each->get_description());
         return out.empty() ? out : ".SH COMMANDS\n" + out;
     }
 

@@ -127,7 +127,9 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
     if (!known.empty() || strange_option)
         return path + " has no option \"" + named_by(first) + "\"" + hint_for(first, app, *at) +
                more;
-    return error.what() + hint_for(first, app, *at) + more;
+    const bool takes_server = at->get_option_no_throw("--server") && !first.starts_with('-');
+    return error.what() + hint_for(first, app, *at) +
+           (takes_server ? "; a server is named by --server ID" : "") + more;
 }
 
 }  // namespace patchbay::app

@@ -5,7 +5,10 @@
 #include "core/timer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace patchbay::app {
@@ -26,15 +29,23 @@ std::vector<std::string> silent_of(const Session& session,
     return silent;
 }
 
+// " (12 s of 60 s)", with what it said last if it said anything.
+std::string how_far(const std::optional<connection::Starting>& starting) {
+    if (!starting || starting->queued) return {};
+    if (!starting->last_said.empty()) return " (" + connection::to_string(*starting) + ")";
+    const auto taken = std::chrono::floor<std::chrono::seconds>(starting->taken);
+    if (taken.count() < 1) return {};
+    const auto limit = starting->limit.count() > 0 ? " of " + core::duration(starting->limit) : "";
+    return " (" + core::duration(taken) + limit + ")";
+}
+
 void say_waiting_for(const Session& session, const std::vector<std::string>& silent) {
     if (silent.empty() || session.global().quiet) return;
     std::vector<std::string> named;
     for (const auto& status : session.asked().statuses()) {
         if (named.size() == kNamed) break;
         if (std::find(silent.begin(), silent.end(), status.id) != silent.end())
-            named.push_back(status.starting && !status.starting->last_said.empty()
-                                ? status.id + " (" + connection::to_string(*status.starting) + ")"
-                                : status.id);
+            named.push_back(status.id + how_far(status.starting));
     }
     say("waiting for " + core::join(named, ", ") +
         (silent.size() > kNamed ? " and " + std::to_string(silent.size() - kNamed) + " more" : "") +

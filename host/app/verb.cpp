@@ -1,7 +1,12 @@
 #include "app/verb.hpp"
 
+#include "app/log_levels.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sys/stat.h>
 
 namespace patchbay::app {
@@ -36,7 +41,14 @@ void add_globals(CLI::App& app, GlobalOptions& global) {
     take_each(app, "--plugin-dir", global.plugin_directories, "DIR",
               "Look for plugins here first (repeatable)");
     app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
-        ->type_name("LEVEL");
+        ->type_name("LEVEL")
+        ->check([](const std::string& word) {
+            const std::vector<std::string> levels(std::begin(kLogLevels), std::end(kLogLevels));
+            return std::find(levels.begin(), levels.end(), word) != levels.end()
+                       ? std::string()
+                       : "\"" + core::printable(word, 80) + "\" is none of " +
+                             core::join(levels, ", ") + core::did_you_mean(word, levels);
+        });
     app.add_flag("--json", global.json, "Print JSON");
     app.add_flag("--alone", global.alone,
                  "Ask no running host (`patchbay run`), as with PATCHBAY_ALONE=1");

@@ -3,6 +3,8 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "config/executors.hpp"
+#include "gateway/access/token_file.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -100,6 +102,27 @@ public:
             for (const auto& each : *kept) names.push_back(each.name);
         return names;
     }
+    std::vector<std::string> executors() {
+        if (!open()) return {};
+        return config::executor_names(session_->host().config());
+    }
+    std::vector<std::string> tokens() const {
+        std::vector<std::string> names;
+        const gateway::TokenFile file(default_state_directory(environment_of(global_)));
+        if (const auto kept = file.read())
+            for (const auto& each : kept->all()) names.push_back(each.name);
+        return names;
+    }
+    std::vector<std::string> waiting() {
+        std::vector<std::string> ids;
+        if (!open()) return ids;
+        for (const auto& each : session_->host().config().untrusted) ids.push_back(each.id);
+        return ids;
+    }
+    std::vector<std::string> approved() {
+        if (!open()) return {};
+        return session_->host().trust().ids(session_->host().project());
+    }
 
 private:
     bool open() {
@@ -123,7 +146,11 @@ int words_verb(const GlobalOptions& global, std::vector<std::string> words) {
                            .tools = [&] { return configured.tools(); },
                            .agents = [&] { return configured.agents(); },
                            .transports = [&] { return configured.transports(); },
-                           .secrets = [&] { return configured.secrets(); }};
+                           .secrets = [&] { return configured.secrets(); },
+                           .executors = [&] { return configured.executors(); },
+                           .tokens = [&] { return configured.tokens(); },
+                           .waiting = [&] { return configured.waiting(); },
+                           .approved = [&] { return configured.approved(); }};
     with_all_verbs([&](const CLI::App& app) {
         const auto completion = complete_line(app, words, begun, known);
         for (const auto& each : completion.candidates)

@@ -88,7 +88,7 @@ int follow_log(Session& session, const std::string& server) {
                                    unread = stdout_error() != 0;
                                });
     session.wait([&] { return ended || unread; }, [&] { ended = true; });
-    return kOk;
+    return session.was_interrupted() ? int(kInterrupted) : int(kOk);
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines,
@@ -176,7 +176,8 @@ void add_logs_verb(CLI::App& mcp, Choice& choice) {
         ->capture_default_str();
     logs.add_flag(
         "-f,--follow", words->follow,
-        "Go on with what it writes from now on, until Ctrl-C; --json: a line of JSON each");
+        "Go on with what it writes from now on, until Ctrl-C (exit code 130); --json: a line of "
+        "JSON each");
     logs.add_option("--call", words->call,
                     "In the host that runs, everything of the call of that number (`call` of its "
                     "events): its events, what became of the server meanwhile, and what that wrote")

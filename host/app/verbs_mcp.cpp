@@ -339,6 +339,10 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     if (!all && servers.empty())
         return session.report({ErrorCode::Invalid, "name servers, or say --all"});
     auto line = running_host(session, Guest::Person);
+    if (!line && (turn == Turn::Enable || turn == Turn::Disable))
+        return session.report({line.error().code, line.error().message +
+                                                      "; --scope user, project or local says so in "
+                                                      "a file, for good"});
     if (!line) return session.report(line.error());
     auto owned = std::make_unique<DistantHost>(session.servers(), std::move(*line));
     auto& host = *owned;

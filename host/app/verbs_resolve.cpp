@@ -53,9 +53,15 @@ std::optional<Resolved> resolved(Host& host, const ResolveOptions& options,
         code = report_stop(host.config(), global);
         return {};
     }
+    if (const auto fine = config::check_session(options.session); !fine) {
+        code = report(fine.error(), global);
+        return {};
+    }
     auto given = config::resolve(host.config(), options);
     if (!given) {
+        // What was typed is fine then, and what a file says of it is not.
         code = report(given.error(), global);
+        if (given.error().code == ErrorCode::Invalid) code = kConfigError;
         return {};
     }
     TroubleTeller(host.servers(), global.quiet).tell_all();
@@ -273,6 +279,9 @@ int run_agent_verb(const GlobalOptions& global, ResolveOptions options) {
         auto warnings = found->given.warnings;
         warnings.insert(warnings.end(), entries.warnings.begin(), entries.warnings.end());
         tell(warnings, *found, global);
+        if (entries.entries.empty() && !global.quiet)
+            say("warning: agent \"" + core::printable(options.agent, 80) +
+                "\" has no server here; the command runs without any");
         const auto text = file_text(*client, entries);
         if (!text) return report(text.error(), global);
         auto path = folder->write(name_of_file(*client), *text);
@@ -299,7 +308,7 @@ void take_where(CLI::App& verb, ResolveOptions& options) {
     verb.add_option("--executor", options.executor,
                     "Where it runs: local_pc, local_docker, remote_docker, remote_ssh, k8s, or one "
                     "of [executors]")
-        ->type_name("TYPE")
+        ->type_name("EXECUTOR")
         ->capture_default_str();
     verb.add_option("--session", options.session, "Which session it is for, by a name")
         ->type_name("NAME");
@@ -321,7 +330,9 @@ void add_resolve_verbs(CLI::App& app, Choice& choice) {
         "goes "
         "through\n`patchbay serve --agent`. A reference stays one where the client can read it, "
         "else its "
-        "value is written.");
+        "value is written.\nWhat is left out is told on stderr and no error: the exit code is 0, "
+        "and 4 "
+        "where agent or executor is wrong in its file.");
     resolve.add_option("--agent", shown->agent, "One of [agents]; else all servers but theirs")
         ->type_name("AGENT");
     take_where(resolve, *shown);

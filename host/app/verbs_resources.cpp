@@ -222,10 +222,19 @@ Printed print_messages(const json::array& messages, const std::string& output_di
     return printed;
 }
 
+// For whoever has put it before the name.
+constexpr const char* kNamesAServer = "; a server is named by --server ID";
+
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
                     const std::vector<std::string>& pairs, const std::string& output_directory) {
     const auto arguments = string_arguments(pairs);
-    if (!arguments) return report(arguments.error(), global);
+    if (!arguments) {
+        auto error = arguments.error();
+        if (std::any_of(pairs.begin(), pairs.end(),
+                        [](const auto& pair) { return pair.find('=') == pair.npos; }))
+            error.message += kNamesAServer;
+        return report(error, global);
+    }
     return with_thing(global, Kind::Prompts, name, server, [&](Session& session, const auto& of) {
         auto request = service::get_prompt(of, name, *arguments);
         if (!request) return session.report(request.error());

@@ -124,6 +124,18 @@ bool agreed(const Proposal& proposal) {
     return line == "y" || line == "Y" || line == "yes";
 }
 
+// Those of `approved` that no file of the project defines any more: an approval outlives its server, which may come back.
+std::string undefined_of(const std::vector<std::string>& approved, const Host& host) {
+    std::vector<std::string> gone;
+    for (const auto& id : approved) {
+        const auto& config = host.config();
+        const bool waits = std::any_of(config.untrusted.begin(), config.untrusted.end(),
+                                       [&](const Proposal& proposal) { return proposal.id == id; });
+        if (!waits && !service::is_approved(id, config)) gone.push_back(core::printable(id, 80));
+    }
+    return gone.empty() ? "" : "; no file defines any more: " + core::join(gone, ", ");
+}
+
 int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global) {
     if (options.ids.empty())
         return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
@@ -135,7 +147,8 @@ int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global)
             return report(*otherwise, global);
     }
     const auto done = host.trust().revoke(host.project(), options.ids);
-    if (!done) return report(done.error(), global);
+    if (!done)
+        return report({done.error().code, done.error().message + undefined_of(kept, host)}, global);
     json::array revoked;
     for (const auto& id : options.ids) {
         say("revoked: " + core::printable(id, 80));

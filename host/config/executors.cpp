@@ -261,24 +261,30 @@ void narrow(Executor& now, const Executor& said) {
     if (now.fault.empty()) now.fault = said.fault;
 }
 
+std::vector<std::string> executor_names(const Config& config) {
+    std::vector<std::string> names;
+    for (const auto& executor : config.executors) names.push_back(executor.name);
+    for (const auto& type : kKnownTypes)
+        if (std::find(names.begin(), names.end(), type.name) == names.end())
+            names.emplace_back(type.name);
+    return names;
+}
+
 Result<Executor> executor_named(const Config& config, const std::string& name) {
     const auto called = "executor \"" + core::printable(name, 80) + "\"";
-    std::vector<std::string> names;
     for (const auto& executor : config.executors) {
-        names.push_back(executor.name);
         if (executor.name != name) continue;
         if (executor.fault.empty()) return executor;
         return Error{ErrorCode::Invalid,
                      called + " cannot be used until it is mended: " + executor.fault};
     }
     for (const auto& type : kKnownTypes) {
-        if (std::find(names.begin(), names.end(), type.name) == names.end())
-            names.emplace_back(type.name);
         if (name != type.name) continue;
         Executor executor;
         executor.name = name;
         return executor;
     }
+    const auto names = executor_names(config);
     return Error{ErrorCode::NotFound,
                  core::behind_hint("no " + called + " is known" + core::did_you_mean(name, names),
                                    "known: " + core::join(names, ", ")) +

@@ -26,6 +26,9 @@ void narrow(Executor& now, const Executor& said);
 // the nearest.
 Result<Executor> executor_named(const Config& config, const std::string& name);
 
+// Those that executor_named() knows, each once.
+std::vector<std::string> executor_names(const Config& config);
+
 // Whether a server of that transport may be used there, as its table says or, by default, its type; `program`: it is
 // started where the agent runs. Empty: yes; else the key that forbids it.
 std::string forbidden_by(const Executor& executor, const std::string& transport, bool program);

@@ -19,19 +19,6 @@ namespace {
 
 constexpr std::size_t kMostSessionBytes = 64;
 
-Result<void> check_session(const std::string& session) {
-    const bool fine = session.size() <= kMostSessionBytes &&
-                      std::all_of(session.begin(), session.end(), [](char letter) {
-                          const char low = core::lower(letter);
-                          return (low >= 'a' && low <= 'z') || (letter >= '0' && letter <= '9') ||
-                                 letter == '-' || letter == '_';
-                      });
-    if (fine) return {};
-    return Error{ErrorCode::Invalid, "session \"" + core::printable(session, 80) +
-                                         "\": expected letters, digits, \"-\" and \"_\", " +
-                                         std::to_string(kMostSessionBytes) + " at most"};
-}
-
 std::string public_beginning(const std::string& id) {
     return "mcp__" + id + "__";
 }
@@ -340,6 +327,19 @@ std::string endpoint_of(const json::object& settings) {
     if (!words.empty() || !port) return core::join(words, " ");
     return std::string(core::text_in(&shown, "host").value_or("127.0.0.1")) + ":" +
            json::serialize(*port);
+}
+
+Result<void> check_session(const std::string& session) {
+    const bool fine = session.size() <= kMostSessionBytes &&
+                      std::all_of(session.begin(), session.end(), [](char letter) {
+                          const char low = core::lower(letter);
+                          return (low >= 'a' && low <= 'z') || (letter >= '0' && letter <= '9') ||
+                                 letter == '-' || letter == '_';
+                      });
+    if (fine) return {};
+    return Error{ErrorCode::Invalid, "session \"" + core::printable(session, 80) +
+                                         "\": expected letters, digits, \"-\" and \"_\", " +
+                                         std::to_string(kMostSessionBytes) + " at most"};
 }
 
 Result<Given> resolve(const Config& config, const Whereabouts& where) {

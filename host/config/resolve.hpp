@@ -39,6 +39,9 @@ struct Given {
         warnings;  // what was left out, and what of the configuration concerns this
 };
 
+// What is typed for a session, and no file says.
+Result<void> check_session(const std::string& session);
+// Invalid: the session is no name, or what a file says of agent or executor cannot be used.
 Result<Given> resolve(const Config& config, const Whereabouts& where);
 
 // `{"agent", "executor", "session", "servers": [...], "warnings": [...]}`, names of variables and headers without their

@@ -10,6 +10,8 @@ namespace patchbay::core {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view kLineBreak =
+    "\xE2\x86\xB5";  // U+21B5: what was several lines is seen to be
 
 // Of names that are too long for a Spelling.
 std::size_t edits(std::string_view a, std::string_view b) {
@@ -193,7 +195,9 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
             safe = text.size() < most_bytes ? masked(text) : clipped(text, most_bytes);
             if (safe != text.substr(0, safe.size())) return printable(safe, most_bytes, lines);
         }
-        const std::string_view piece = keep ? rest.substr(0, length) : kReplacement;
+        const std::string_view piece = keep            ? rest.substr(0, length)
+                                       : value == '\n' ? kLineBreak
+                                                       : kReplacement;
         // Cut here; once more without what is secret in it, which is no longer than it was.
         if (out.size() + piece.size() > most_bytes) {
             safe = clipped(text, at);

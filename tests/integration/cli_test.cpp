@@ -50,8 +50,7 @@ TEST(CommandLine, AnOptionThatNoVerbHasIsNamedWithoutWhatFollowsIt) {
     const auto value = Home().run({"tools", "--bogus=s3cret"}).err;
     EXPECT_THAT(value, StartsWith("error: patchbay tools has no option \"--bogus\"; "));
     EXPECT_THAT(value, Not(HasSubstr("s3cret")));
-    EXPECT_THAT(Home().run({"tools", "--bo\ngus"}).err,
-                HasSubstr("no option \"--bo\xEF\xBF\xBDgus\""));
+    EXPECT_THAT(Home().run({"tools", "--bo\ngus"}).err, HasSubstr("no option \"--bo\u21B5gus\""));
 }
 
 TEST(CommandLine, AnOptionOfAVerbThatStandsElsewhereIsToldWhereItBelongs) {
@@ -294,6 +293,21 @@ TEST(CommandLine, UsageErrorsAreJsonToo) {
         EXPECT_EQ(
             done.err,
             "error: " + json::value_to<std::string>(told.at_pointer("/error/message")) + "\n");
+    }
+}
+
+TEST(CommandLine, ALevelThatThereIsNotIsWrongUse) {
+    const auto done = Home().run({"--log-level", "inof", "mcp", "list"});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_THAT(done.err, HasSubstr("did you mean \"info\"?"));
+}
+
+TEST(CommandLine, WhoPutsTheServerBeforeTheNameIsToldOfTheOption) {
+    for (const Words& words : {Words{"prompts", "get", "ex", "greet"},
+                               Words{"resources", "read", "ex", "example://text"}}) {
+        const auto done = Home().run(words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_THAT(done.err, HasSubstr("a server is named by --server"));
     }
 }
 

@@ -90,7 +90,21 @@ TEST_F(CompletionOfLines, ValuesOfWhichAllAreKnown) {
     ASSERT_EQ(home.run({"secret", "set", "gh"}, "s3cret").exit_code, 0);
     EXPECT_THAT(next({"secret", "rm", "="}), ElementsAre("gh"));
     EXPECT_THAT(next({"secret", "set", "="}), IsEmpty()) << "that is a new one";
+    EXPECT_THAT(next({"resolve", "--executor", "=local"}),
+                UnorderedElementsAre("local_pc", "local_docker"));
+    EXPECT_THAT(next({"resolve", "--format", "=pa"}), ElementsAre("patchbay"));
+    EXPECT_THAT(next({"run-agent", "coder", "--format", "=clau"}), Contains("claude"));
+    ASSERT_EQ(home.run({"token", "add", "laptop"}).exit_code, 0);
+    EXPECT_THAT(next({"token", "rm", "="}), ElementsAre("laptop"));
+    EXPECT_THAT(next({"token", "remove", "="}), ElementsAre("laptop"));
     EXPECT_THAT(next({"=man"}), IsEmpty()) << "it is hidden, as in the help";
+}
+
+TEST_F(CompletionOfLines, WhatWaitsForAnApprovalAndWhatHasIt) {
+    home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "sh"}, "b": {"command": "sh"}}})");
+    ASSERT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    EXPECT_THAT(next({"trust", "="}), ElementsAre("b"));
+    EXPECT_THAT(next({"trust", "--revoke", "="}), ElementsAre("a"));
 }
 
 TEST_F(CompletionOfLines, FilesAreLeftToTheShell) {

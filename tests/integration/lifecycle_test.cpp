@@ -182,7 +182,7 @@ TEST_F(Lifecycle, AFollowedLogGoesOnOverItsFilesUntilItIsInterrupted) {
     EXPECT_THAT(logs.out(),
                 AllOf(HasSubstr("stderr line 1 of many"), HasSubstr("stderr line 150 of many")));
     logs.signal(SIGINT);
-    EXPECT_EQ(logs.finish().exit_code, 0);
+    EXPECT_EQ(logs.finish().exit_code, 130) << "as of all that is followed";
     EXPECT_GT(
         std::distance(std::filesystem::directory_iterator(home.root() / "state/patchbay/logs"),
                       std::filesystem::directory_iterator()),

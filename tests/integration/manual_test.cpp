@@ -34,6 +34,7 @@ protected:
             if (line.starts_with("   ")) continue;  // more about the one above
             auto below = words;
             std::istringstream(line) >> below.emplace_back();
+            if (below.back().ends_with(',')) below.back().pop_back();  // its other name follows
             each_verb(below, look);
         }
     }

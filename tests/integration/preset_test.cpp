@@ -68,9 +68,10 @@ TEST_F(Presets, AFolderOfTheCheckoutIsWrittenFromItsRootAndOthersWhole) {
     have_starters();
     std::filesystem::create_directories(home.work() / "docs");
     ASSERT_EQ(add({"--preset", "filesystem", "docs/"}).exit_code, 0);
-    EXPECT_THAT(written(),
-                HasSubstr("[servers.filesystem]\ncommand = \"npx\"\nargs = [\"-y\", "
-                          "\"@modelcontextprotocol/server-filesystem\", \"docs\"]\ncwd = \"../\""));
+    EXPECT_THAT(
+        written(),
+        HasSubstr("[servers.filesystem]\ncommand = \"npx\"\nargs = [\"-y\", "
+                  "\"@modelcontextprotocol/server-filesystem\", \"docs\"]\ncwd = \"..\"\n"));
     const auto away = home.root().string();
     ASSERT_EQ(add({"files", "--preset", "filesystem", away, ".", "--enabled", "false"}).exit_code,
               0);

@@ -337,5 +337,17 @@ TEST_F(Resolve, APickThatLeadsRoundAndABadRewriteAreErrorsWithTheirLine) {
     EXPECT_THAT(bad.err, HasSubstr("expected the beginning of a URL"));
 }
 
+TEST_F(Resolve, WhatIsWrongInTheFileIsNoWrongUse) {
+    config(
+        "[agents.a]\nservers = 5\n[servers.off]\ncommand = 'true'\nenabled = false\n"
+        "[agents.none]\nservers = ['off']\n");
+    EXPECT_EQ(home.run({"resolve", "--agent", "a"}).exit_code, 4);
+    EXPECT_EQ(home.run({"run-agent", "a", "--", "true"}).exit_code, 4);
+    EXPECT_EQ(home.run({"resolve", "--session", "a b"}).exit_code, 3);
+    const auto none = home.run({"run-agent", "none", "--", "true"});
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_THAT(none.err, HasSubstr("warning: agent \"none\" has no server here"));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -11,7 +11,7 @@ TEST(OneSilentServer, IsSaidToBeWaitedFor) {
                                Words{"tools", "--server", "silent"}}) {
         Program program(home.patchbay(words));
         EXPECT_TRUE(program.wait_until([&] {
-            return program.err().find("waiting for silent ...\n") != std::string::npos;
+            return program.err().find(" of 60 s) ...\n") != std::string::npos;
         })) << words[0];
         program.signal(SIGINT);
         EXPECT_EQ(program.finish().exit_code, 130);
@@ -23,13 +23,17 @@ TEST(ManySilentServers, AreNamedUpToTenOfThem) {
     home.add_example("a");  // only so many start at once, this one among the first
     for (const char* id : {"b", "c", "d", "e", "f", "g", "h", "i", "j", "k"})
         home.add_example(id, {"--never-answer"}, {{"startup_timeout_sec", 60}});
-    for (const char* words : {"waiting for b, c, d, e, f, g, h, i, j, k ...\n",
-                              "waiting for b, c, d, e, f, g, h, i, j, k and 1 more ...\n"}) {
+    for (const char* last :
+         {R"(, j[^,]*, k[^,]* \.\.\.)", R"(, j[^,]*, k[^,]* and 1 more \.\.\.)"}) {
         Program program(home.patchbay({"tools"}));
         EXPECT_TRUE(program.wait_until(
             [&] { return program.err().find("waiting for ") != std::string::npos; }));
         program.signal(SIGINT);
-        EXPECT_THAT(program.finish().err, HasSubstr(words));
+        EXPECT_THAT(
+            program.finish().err,
+            ::testing::ContainsRegex("waiting for b[^,]*, c[^,]*, d[^,]*, e[^,]*, f[^,]*, g[^,]*, "
+                                     "h[^,]*, i[^,]*" +
+                                     std::string(last) + "\n"));
         home.add_example("l", {"--never-answer"}, {{"startup_timeout_sec", 60}});
     }
 }
@@ -46,7 +50,7 @@ TEST_P(SilentServer, HoldsNothingBackOfTheOthers) {
     // Long before the silent one is given up.
     ASSERT_TRUE(program.wait_for_out(expected)) << program.err();
     ASSERT_TRUE(program.wait_until(
-        [&] { return program.err().find("waiting for silent ...\n") != std::string::npos; }));
+        [&] { return program.err().find("waiting for silent (") != std::string::npos; }));
     EXPECT_THAT(program.err(), Not(HasSubstr("startup_timeout_sec")));
     program.signal(SIGINT);
     const auto done = program.finish();
@@ -70,7 +74,7 @@ TEST_P(SilentServerBesideAThing, IsWaitedForAndWhoCannotWaitIsToldHow) {
     home.add_example("good");
     Program program(home.patchbay(words));
     ASSERT_TRUE(program.wait_until(
-        [&] { return program.err().find("waiting for silent ...\n") != std::string::npos; }));
+        [&] { return program.err().find("waiting for silent (") != std::string::npos; }));
     EXPECT_THAT(program.err(), HasSubstr("note: server \"good\" lists it, and others may; "
                                          "--server good does not wait for them\n"));
     program.signal(SIGINT);

@@ -251,6 +251,17 @@ TEST(Trust, OfWhatIsCalledOtherwiseByNowCanStillBeRevoked) {
     EXPECT_EQ(home.run({"trust", "--revoke", "my-server"}).exit_code, 0);
 }
 
+TEST(Trust, OfWhatIsApprovedAndDefinedNoMoreThatIsSaid) {
+    Home home;
+    home.write(".mcp.json",
+               R"({"mcpServers": {"old": {"command": "sh"}, "new": {"command": "sh"}}})");
+    ASSERT_EQ(home.run({"trust", "old", "new", "--yes"}).exit_code, 0);
+    home.write(".mcp.json", R"({"mcpServers": {"new": {"command": "sh"}}})");
+    const auto none = home.run({"trust", "--revoke", "nosuch"});
+    EXPECT_EQ(none.exit_code, 6);
+    EXPECT_THAT(none.err, HasSubstr("; no file defines any more: old\n"));
+}
+
 TEST(Trust, AFileThatOthersMayWriteIsNamedByWhoeverMissesAServerOfIt) {
     Home home;
     const auto file = home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "sh"}}})");

@@ -151,7 +151,7 @@ TEST(ConfigMerge, ARuleForAServerOfNearlyThatNameIsToldToWhoeverAsksForIt) {
         Severity severity;
     } overlays[] = {{"[servers.gihtub]\nenabled = false\n", Severity::Warning},
                     {"[mcpServers.gihtub]\ndisabled = true\n", Severity::Warning},
-                    {"[servers.gihtub]\nenabled = true\n", Severity::Error},
+                    {"[servers.gihtub]\nenabled = true\n", Severity::Warning},
                     {"[servers.gihtub]\ndisabled_tools = ['wipe']\n", Severity::Error},
                     {"[servers.gihtub]\nenabled_tools = ['read']\n", Severity::Error},
                     {"[servers.gihtub]\ntools.wipe = 'deny'\n", Severity::Error},

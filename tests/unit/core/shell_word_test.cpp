@@ -33,7 +33,7 @@ TEST(ShellWord, WhateverItHoldsTheShellSeesOneWordAndRunsNothing) {
 
 TEST(ShellWord, WhatCannotBeSeenIsNotInIt) {
     EXPECT_EQ(shell_word("a\nb"),
-              "'a\xef\xbf\xbd"
+              "'a\xe2\x86\xb5"
               "b'");
 }
 

@@ -93,7 +93,7 @@ TEST(Hint, IsFollowedByWhatElseThereIsToSay) {
 }
 
 TEST(Printable, TakesForeignTextItsPower) {
-    EXPECT_EQ(printable("a\x1b[31mb\n", 100), "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD");
+    EXPECT_EQ(printable("a\x1b[31mb\n", 100), "a\xEF\xBF\xBD[31mb\xE2\x86\xB5");
     EXPECT_EQ(printable("a\nb\tc", 100, true), "a\nb\tc");
     EXPECT_EQ(printable("x\xE2\x80\xAEy", 100), "x\xEF\xBF\xBDy") << "right-to-left override";
     EXPECT_EQ(printable("\xC3\xBC\xFF", 100), "\xC3\xBC\xEF\xBF\xBD");
