@@ -56,7 +56,7 @@ bool is_of_the_log(std::string_view key) {
 }
 
 json::object servers_and_rules(const registry::Snapshot& snapshot) {
-    auto imprint = registry::imprint_of(snapshot, "");
+    auto imprint = registry::clear_imprint_of(snapshot);
     std::erase_if(imprint.tables, [](const auto& each) { return is_of_the_log(each.first); });
     return registry::to_json(imprint);
 }

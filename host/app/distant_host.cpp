@@ -4,6 +4,7 @@
 #include "core/error_words.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "policy/unmatched_rules.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
@@ -336,6 +337,9 @@ void DistantHost::cancel(router::CallId id, const std::string& why) {
 }
 
 std::vector<std::string> DistantHost::rule_warnings() {
+    const auto& welcome = line_->welcome();
+    // It runs by what was read here, and there is no rule.
+    if (welcome.fits && welcome.kept.empty() && !policy::has_rules(servers_.config())) return {};
     const auto told =
         ask("host/rules", ",\"servers\":" + quoted_list({asked_for_.begin(), asked_for_.end()}));
     std::vector<std::string> warnings;

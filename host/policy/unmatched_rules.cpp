@@ -29,6 +29,10 @@ bool starts_like(std::string_view a, std::string_view b) {
     return a.substr(0, common) == b.substr(0, common);
 }
 
+bool rules_of(const config::Server& server) {
+    return server.enabled_tools || !server.disabled_tools.empty() || !server.tools.empty();
+}
+
 class Search {
 public:
     Search(const config::Config& config, const KnownTools& known)
@@ -95,7 +99,7 @@ private:
     bool full() const { return found_.size() >= kMostWarnings; }
 
     void check(const config::Server& server) {
-        if (!server.enabled_tools && server.disabled_tools.empty() && server.tools.empty()) return;
+        if (!rules_of(server)) return;
         const auto known = known_.find(server.id);
         if (known == known_.end()) return;
         const auto& tools = known->second;
@@ -328,6 +332,13 @@ private:
 
 std::vector<Diagnostic> unmatched_rules(const config::Config& config, const KnownTools& known) {
     return Search(config, known).run();
+}
+
+bool has_rules(const config::Config& config) {
+    return config.permissions.allow || !config.permissions.deny.empty() ||
+           std::any_of(config.servers.begin(), config.servers.end(), rules_of) ||
+           std::any_of(config.agents.begin(), config.agents.end(),
+                       [](const auto& agent) { return agent.enabled && agent.tools; });
 }
 
 std::vector<Diagnostic> unmatched_patterns(const config::Config& config, const KnownTools& known,

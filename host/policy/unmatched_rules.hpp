@@ -18,6 +18,8 @@ using KnownTools = std::map<std::string, std::vector<std::string>>;
 // of what agents are shown.
 std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
                                                 const KnownTools& known);
+// Whether there is any such rule at all: most configurations have none.
+bool has_rules(const config::Config& config);
 // The same of patterns by which a client is shown tools, said by `option`.
 std::vector<config::Diagnostic> unmatched_patterns(const config::Config& config,
                                                    const KnownTools& known,

@@ -18,14 +18,16 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Of another server the same value has another digest: who shares a token is nobody's business.
+// Of another server the same value has another digest: who shares a token is nobody's business. Without a
+// salt a value stands for itself.
 class Digester {
 public:
-    Digester(const std::string& salt, std::string of)
-        : begin_(salt + '\0' + std::move(of) + '\0') {}
+    Digester(const std::string* salt, const std::string& of)
+        : begin_(salt ? std::optional(*salt + '\0' + of + '\0') : std::nullopt) {}
     std::string operator()(const std::string& key, const json::value& value) const {
-        const auto text = begin_ + key + '\0' + json::serialize(core::sorted_by_key(value));
-        return core::sha256_hex(text).substr(0, kDigestDigits);
+        auto text = json::serialize(core::sorted_by_key(value));
+        if (!begin_) return text;
+        return core::sha256_hex(*begin_ + key + '\0' + text).substr(0, kDigestDigits);
     }
     Digests operator()(const std::vector<Part>& parts) const {
         Digests digests;
@@ -34,7 +36,7 @@ public:
     }
 
 private:
-    std::string begin_;
+    std::optional<std::string> begin_;
 };
 
 json::array texts(const std::vector<std::string>& all) {
@@ -169,10 +171,12 @@ bool ServerRules::show(const std::string& tool) const {
     return level == tools.end() || level->second != config::Level::Disable;
 }
 
-Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
+namespace {
+
+Imprint made_of(const Snapshot& snapshot, const std::string* salt) {
     const auto& config = snapshot.config;
     Imprint made;
-    made.salt = salt;
+    if (salt) made.salt = *salt;
     for (const auto& server : config.servers) {
         const Digester digest(salt, server.id);
         // Where a broken enterprise file denies all, nothing runs, whatever stands there.
@@ -200,6 +204,16 @@ Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
         }
     }
     return made;
+}
+
+}  // namespace
+
+Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
+    return made_of(snapshot, &salt);
+}
+
+Imprint clear_imprint_of(const Snapshot& snapshot) {
+    return made_of(snapshot, nullptr);
 }
 
 json::object to_json(const Imprint& imprint) {

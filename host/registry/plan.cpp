@@ -207,7 +207,7 @@ Plan plan(const Imprint& running, const Imprint& wanted, const KnownTools& known
 }
 
 Plan plan(const Snapshot& running, const Snapshot& wanted, const KnownTools& known) {
-    return plan(imprint_of(running, {}), imprint_of(wanted, {}), known);
+    return plan(clear_imprint_of(running), clear_imprint_of(wanted), known);
 }
 
 json::object to_json(const Plan& plan) {
