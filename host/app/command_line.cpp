@@ -76,6 +76,7 @@ constexpr VerbFile kVerbFiles[] = {
     // in the order of the help
     {{"mcp"}, add_mcp_verbs},
     {{"tools", "call"}, add_tool_verbs},
+    {{"why"}, add_why_verb},
     {{"resources", "prompts", "complete"}, add_thing_verbs},
     {{"batch"}, add_batch_verb},
     {{"serve"}, add_serve_verb},

@@ -115,7 +115,9 @@ private:
             add(known_.servers, completion);
         if (name == "AGENT") add(known_.agents, completion);
         if (name == "TRANSPORT") add(known_.transports, completion);
-        if (name == "NAME" && verb_->get_name() == "call") add(known_.tools, completion);
+        const bool of_tools = verb_->get_name() == "call" || verb_->get_name() == "why";
+        if (name == "NAME" && of_tools) add(known_.tools, completion);
+        if (name == "NAME" && verb_->get_name() == "why") add(known_.servers, completion);
         if (name == "NAME" && is_verb("secret", "rm")) add(known_.secrets, completion);
         if (name == "NAME" && is_verb("token", "rm")) add(known_.tokens, completion);
         if (name == "EXECUTOR") add(known_.executors, completion);

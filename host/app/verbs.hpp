@@ -70,6 +70,7 @@ int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& 
 void add_logs_verb(CLI::App& mcp, Choice& choice);
 void add_auth_verbs(CLI::App& mcp, Choice& choice);
 void add_tool_verbs(CLI::App& app, Choice& choice);
+void add_why_verb(CLI::App& app, Choice& choice);
 void add_thing_verbs(CLI::App& app, Choice& choice);  // resources, prompts, complete
 void add_batch_verb(CLI::App& app, Choice& choice);
 void add_serve_verb(CLI::App& app, Choice& choice);

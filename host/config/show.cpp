@@ -100,13 +100,6 @@ json::array texts(const List& list) {
     return out;
 }
 
-json::object place_json(const Place& place) {
-    return {{"scope", name_of(place.scope)},
-            {"file", place.file},
-            {"line", place.line},
-            {"column", place.column}};
-}
-
 json::object to_json(const Agent& agent) {
     json::object out{{"enabled", agent.enabled}};
     if (agent.servers) out["servers"] = texts(*agent.servers);
@@ -152,6 +145,13 @@ json::value shown(const TableKey& key, const Config& config) {
 
 }  // namespace
 
+json::object to_json(const Place& place) {
+    return {{"scope", name_of(place.scope)},
+            {"file", place.file},
+            {"line", place.line},
+            {"column", place.column}};
+}
+
 json::object masked(const json::object& settings) {
     const auto shown = hide(json::value(settings));
     const auto* table = shown.if_object();
@@ -185,7 +185,7 @@ json::object definition_of(const Server& server) {
 
 json::object to_json(const Diagnostic& diagnostic) {
     json::object out{{"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}};
-    for (const auto& member : place_json(diagnostic.place)) out[member.key()] = member.value();
+    for (const auto& member : to_json(diagnostic.place)) out[member.key()] = member.value();
     out["message"] = diagnostic.message;
     if (!diagnostic.server.empty()) out["server"] = diagnostic.server;
     return out;
@@ -211,12 +211,12 @@ json::value to_json(const Config& config, bool with_origins) {
     if (with_origins) {
         auto& origins = out["origins"].emplace_object();
         for (const auto& [key, place] : config.origins) {
-            auto told = place_json(place);
+            auto told = to_json(place);
             if (const auto over = config.overruled.find(key); over != config.overruled.end())
                 for (const auto& each : over->second) {
                     auto& list = told["over"];
                     (list.is_array() ? list.get_array() : list.emplace_array())
-                        .push_back(place_json(each));
+                        .push_back(to_json(each));
                 }
             origins[key] = std::move(told);
         }
@@ -224,7 +224,7 @@ json::value to_json(const Config& config, bool with_origins) {
             for (const auto& limit : kTimeLimits)
                 if (limit.variable && std::string_view(server.*limit.from) == limit.variable)
                     origins["servers." + server.id + "." + limit.key(limit.told_in)] =
-                        place_json({Scope::Session, limit.variable, 0, 0});
+                        to_json(Place{Scope::Session, limit.variable, 0, 0});
         }
     }
     return out;

@@ -24,6 +24,9 @@ boost::json::object to_json(const Server& server);
 // The same with its secrets: what its definition is, to be written into a file of ours.
 boost::json::object definition_of(const Server& server);
 
+// {"scope", "file", "line", "column"}
+boost::json::object to_json(const Place& place);
+
 // {"severity", "scope", "file", "line", "column", "message"[, "server"]}
 boost::json::object to_json(const Diagnostic& diagnostic);
 

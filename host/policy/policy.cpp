@@ -29,6 +29,27 @@ std::string at(const Rule& rule) {
 
 }  // namespace
 
+const char* name_of(Rule::Kind kind) {
+    switch (kind) {
+        case Rule::Kind::DisabledTools:
+            return "disabled_tools";
+        case Rule::Kind::EnabledTools:
+            return "enabled_tools";
+        case Rule::Kind::Level:
+            return "tools";
+        case Rule::Kind::Trust:
+            return "trust";
+        case Rule::Kind::Deny:
+            return "permissions.deny";
+        case Rule::Kind::Allow:
+        case Rule::Kind::AllowList:
+            return "permissions.allow";
+        case Rule::Kind::Closed:
+            break;
+    }
+    return "closed";
+}
+
 void Policy::PatternList::add(Rule rule, const std::vector<std::string>& patterns) {
     patterns_.insert(patterns_.end(), patterns.begin(), patterns.end());
     rule_of_.resize(patterns_.size(), rules_.size());

@@ -62,6 +62,8 @@ struct Rule {
     std::optional<config::Place> place;  // none: nobody knows it
 };
 
+const char* name_of(Rule::Kind kind);  // "disabled_tools", as in the words of a file
+
 enum class Decision { Allow, Deny, Ask };
 
 struct Verdict {

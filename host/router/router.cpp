@@ -328,6 +328,10 @@ void Router::find_tool(const Caller& caller, const std::string& public_name,
     impl_->finder.find(caller, public_name, timeout, std::move(found));
 }
 
+Ruling Router::ruling(core::Trust trust, const connection::Sight* sight, const std::string& name) {
+    return impl_->finder.ruling(trust, sight, name);
+}
+
 std::optional<Error> Router::certain_denial(const Caller& caller,
                                             const std::string& public_name) const {
     std::optional<Error> denied = impl_->finder.not_shown(caller, public_name);

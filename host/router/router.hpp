@@ -68,6 +68,18 @@ struct ListedTool {
     config::Level level;
 };
 
+// What the rules say of a call of some name, whether its server has such a tool or not.
+struct Ruling {
+    std::string server;       // whose it is or would be; empty: nobody's
+    std::string public_name;  // also where it was asked for as its server calls it
+    bool listed = false;      // its server has told of it, this host or an earlier one
+    bool shown = true;        // to who asks
+    policy::Decision decision = policy::Decision::Allow;
+    config::Level level = config::Level::RequireApproval;
+    std::optional<policy::Rule> rule = {};  // that decides; none: nobody wrote one
+    std::string reason = {};                // of Deny and Ask, with what would allow it
+};
+
 using CallId = std::uint64_t;  // never 0
 
 // The items of a list: as values to be looked at, and as the text that each came as, to be passed on.
@@ -119,6 +131,9 @@ public:
     void find_tool(const connection::Caller& caller, const std::string& public_name,
                    std::chrono::milliseconds timeout,
                    std::function<void(Result<ListedTool>)> found);
+
+    // As a call of that name would be judged now; nothing is brought up for it. `sight` null: all is shown.
+    Ruling ruling(core::Trust trust, const connection::Sight* sight, const std::string& name);
 
     // Why a call of that name is forbidden whoever owns such a tool, where that is certain before
     // any server starts.

@@ -151,6 +151,32 @@ std::optional<Error> ToolFinder::not_shown(const connection::Caller& caller,
                                           core::did_you_mean(name, listed_names(sight))};
 }
 
+Ruling ToolFinder::ruling(core::Trust trust, const connection::Sight* sight,
+                          const std::string& name) {
+    Ruling made;
+    const auto owners = protocol::servers_for(name, pool_.ids());
+    if (owners.empty()) return made;
+    const auto raw = [&](const std::string& id) {
+        return name.substr(std::min(std::string_view("mcp____").size() + id.size(), name.size()));
+    };
+    const auto* entry = index_.find(name);
+    for (auto id = owners.begin(); !entry && id != owners.end(); ++id)
+        entry = index_.find_raw(*id, raw(*id));
+    made.server = entry ? entry->server : owners.front();
+    made.public_name = entry ? entry->public_name : name;
+    made.listed = entry != nullptr;
+    made.shown = !sight || sight->holds(made.server, made.public_name);
+    const auto tool = entry ? entry->tool->name : raw(made.server);
+    policy::Question question{trust, made.server, tool, made.public_name};
+    question.listed = &index_;
+    const auto verdict = policy_.judge(question);
+    made.decision = verdict.decision;
+    made.level = verdict.level;
+    if (verdict.rule) made.rule = *verdict.rule;
+    made.reason = policy_.reason(question, verdict);
+    return made;
+}
+
 policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
     return policy_.judge(question_about(entry, trust));
 }

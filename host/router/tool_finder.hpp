@@ -44,6 +44,7 @@ public:
     std::vector<ListedTool> listed(core::Trust trust, const connection::Sight* sight);
     // Null: it is not listed for them.
     const protocol::Tool* known(const std::string& name, const connection::Caller& caller);
+    Ruling ruling(core::Trust trust, const connection::Sight* sight, const std::string& name);
     // That the caller is shown no tool of that name, whether there is one or not; nothing: it is, if
     // there is one.
     std::optional<Error> not_shown(const connection::Caller& caller, const std::string& name);

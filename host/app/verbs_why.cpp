@@ -1,0 +1,153 @@
+// patchbay why: what decides whether a tool or a server can be used, and where that stands.
+#include "app/distant_host.hpp"
+#include "app/look_for_host.hpp"
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verb.hpp"
+#include "core/text.hpp"
+#include "gateway/approvals.hpp"
+#include "gateway/view.hpp"
+#include "protocol/qualified_name.hpp"
+#include "service/statuses.hpp"
+#include "service/why.hpp"
+
+#include <memory>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using Answer = service::Why::Answer;
+
+namespace {
+
+// As a call of it would end.
+int code_of(Answer answer) {
+    switch (answer) {
+        case Answer::Allowed:
+        case Answer::Asked:
+            return kOk;
+        case Answer::Denied:
+        case Answer::Hidden:
+        case Answer::NotShown:
+        case Answer::NotApproved:
+            return kDenied;
+        case Answer::Broken:
+            return kConfigError;
+        case Answer::Down:
+            return kUnavailable;
+        case Answer::TurnedOff:
+        case Answer::Unknown:
+        case Answer::Missing:
+            break;
+    }
+    return kNotFound;
+}
+
+std::string sentence_of(const service::Why& why) {
+    const auto name = core::printable(why.ruling ? why.ruling->public_name : why.name, 200);
+    if (why.answer == Answer::Allowed)
+        return name + (why.ruling ? " may be called" : " may be used");
+    return why.reason;
+}
+
+std::string told_of_state(const service::Why& why) {
+    const auto& status = *why.status;
+    return why.server + ", " + (status.transport.empty() ? "" : status.transport + ", ") +
+           service::state_of(status, service::Wait::ToTheEnd);
+}
+
+// What stands there for the tool, and where.
+std::string told_of_level(const router::Ruling& ruling) {
+    const std::string level = config::name_of(ruling.level);
+    if (!ruling.rule)
+        return level + ": no rule names it, so a call that somebody types is approved";
+    const auto place =
+        ruling.rule->place ? " (" + config::to_string(*ruling.rule->place) + ")" : "";
+    return level + ", by " + policy::name_of(ruling.rule->kind) +
+           (ruling.rule->text.empty() ? ""
+                                      : " \"" + core::printable(ruling.rule->text, 200) + "\"") +
+           place;
+}
+
+void print_why(const service::Why& why) {
+    print_line(sentence_of(why));
+    if (why.server.empty()) return;
+    std::vector<std::vector<Cell>> rows;
+    const auto row = [&](const char* name, std::string text) {
+        rows.push_back({{std::string("  ") + name}, {std::move(text)}});
+    };
+    row("server", told_of_state(why));
+    if (why.ruling && (why.ruling->listed || why.ruling->rule))
+        row("level", told_of_level(*why.ruling));
+    if (why.listed)
+        row("listed", std::string(why.ruling && !why.ruling->listed ? "not" : "yes") + ", at " +
+                          service::time_of(why.listed->listed) +
+                          (why.listed->recalled ? ", before this host" : ""));
+    for (const auto& each : why.said) {
+        auto text = config::to_string(each.place);
+        if (!each.counts.empty()) text += ": " + core::join(each.counts, ", ");
+        if (!each.in_vain.empty()) text += "; overruled: " + core::join(each.in_vain, ", ");
+        row("said by", std::move(text));
+    }
+    for (const auto& note : why.notes) row("note", note);
+    print_table(rows);
+}
+
+config::Place place_of(const std::string& agent, const config::Config& config) {
+    for (const auto& each : config.agents)
+        if (each.name == agent) return each.place;
+    return {};
+}
+
+int why_verb(const GlobalOptions& global, const std::string& name, const std::string& agent) {
+    const auto opened = Session::open(global, Session::Life::Offline);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
+    service::Asker asker;
+    std::shared_ptr<const connection::Sight> sight;
+    if (!agent.empty()) {
+        const auto view = gateway::view_of_agent(session.host().config(), agent);
+        if (!view) return session.report_missing(within("--agent", view.error()));
+        sight = view->sight();
+        // As a client that comes as it.
+        asker = {
+            gateway::as_configured({core::Principal::Kind::Client, {}, {}, core::Trust::Approves},
+                                   session.host().config())
+                .trust,
+            sight.get(), agent, place_of(agent, session.host().config())};
+    }
+    if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept))
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+    session.host().recall_lists(session.host().connections().ids());
+    const auto why = service::why(session.servers(), asker, name, session.asked().statuses());
+    if (global.json)
+        print_json(json::serialize(service::to_json(why)));
+    else
+        print_why(why);
+    return code_of(why.answer);
+}
+
+}  // namespace
+
+void add_why_verb(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string name, agent;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& verb = add_verb(
+        app, "why", "What decides whether a tool or a server can be used",
+        "  patchbay why mcp__git__push            may it be called, by which rule of which file\n"
+        "  patchbay why git                       who says what of the server\n"
+        "  patchbay why mcp__git__push --agent coder\n"
+        "Works for what is not there, too, and starts nothing. Exit codes: 0 it may be called, or "
+        "once "
+        "somebody approves it;\n7 a rule denies it, or its server is not approved; 6 there is no "
+        "such tool, or it is not known; 5 its server\ndoes not come up; 4 its definition is "
+        "wrong.");
+    verb.add_option("NAME", words->name, "mcp__server__tool, or the id of a server")->required();
+    verb.add_option("--agent", words->agent, "As a client that comes as this agent is shown it")
+        ->type_name("AGENT");
+    choice.on(verb,
+              [words](const auto& global) { return why_verb(global, words->name, words->agent); });
+}
+
+}  // namespace patchbay::app

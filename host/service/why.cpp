@@ -1,0 +1,226 @@
+#include "service/why.hpp"
+
+#include "config/show.hpp"
+#include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
+#include "service/statuses.hpp"
+#include "service/tools.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace patchbay::service {
+namespace json = boost::json;
+using connection::State;
+using Answer = Why::Answer;
+
+namespace {
+
+// Whose a public name would be, of all that files define, of use or not.
+std::string owner_of(const std::string& name, const std::vector<connection::Status>& statuses) {
+    std::vector<std::string> ids;
+    for (const auto& status : statuses) ids.push_back(status.id);
+    const auto owners = protocol::servers_for(name, ids);
+    return owners.empty() ? std::string() : owners.front();
+}
+
+// Every key of the server that some file says, with the file that counts and those that do not.
+std::vector<Why::Said> said_of(const std::string& server, const config::Config& config) {
+    const auto beginning = "servers." + server + ".";
+    std::map<std::pair<int, std::string>, Why::Said, std::greater<>> files;
+    const auto file_of = [&](const config::Place& place) -> Why::Said& {
+        auto& said =
+            files.try_emplace({static_cast<int>(place.scope), place.file}, Why::Said{place, {}})
+                .first->second;
+        const auto at = [](const config::Place& each) { return std::tie(each.line, each.column); };
+        if (at(place) < at(said.place)) said.place = place;
+        return said;
+    };
+    for (const auto& [key, place] : config.origins)
+        if (key.starts_with(beginning))
+            file_of(place).counts.push_back(key.substr(beginning.size()));
+    for (auto place = config.overruled.lower_bound(beginning);
+         place != config.overruled.end() && place->first.starts_with(beginning); ++place)
+        for (const auto& each : place->second)
+            file_of(each).in_vain.push_back(place->first.substr(beginning.size()));
+    std::vector<Why::Said> all;
+    for (auto& [file, said] : files) all.push_back(std::move(said));
+    return all;
+}
+
+Answer answer_of(State state) {
+    switch (state) {
+        case State::Untrusted:
+            return Answer::NotApproved;
+        case State::Disabled:
+            return Answer::TurnedOff;
+        case State::Error:
+            return Answer::Broken;
+        default:
+            return Answer::Missing;
+    }
+}
+
+bool is_down(const connection::Status& status) {
+    return status.state == State::Failed || status.state == State::AuthRequired ||
+           status.state == State::Stopped ||
+           (status.state == State::Reconnecting && !status.last_connected);
+}
+
+std::string why_down(const connection::Status& status) {
+    const std::string name = "server \"" + status.id + "\" is " + connection::name_of(status.state);
+    return name + (status.last_error.empty() ? "" : ": " + status.last_error) +
+           (status.state == State::AuthRequired
+                ? "; patchbay mcp login " + status.id + " signs in"
+                : "; patchbay mcp start " + status.id + " has a running host try it again");
+}
+
+std::string to_agent(const Asker& asker) {
+    return "is not shown to agent \"" + asker.name + "\" (" + config::to_string(asker.place) + ")";
+}
+
+// What may have been meant: tools that are listed, and how those of servers begin that have listed none.
+std::vector<std::string> names_known(const Servers& servers,
+                                     const std::vector<connection::Status>& statuses) {
+    std::vector<std::string> names;
+    const auto& listings = servers.router().catalogue().listings();
+    for (const auto& status : statuses)
+        if (!listings.contains(status.id)) names.push_back("mcp__" + status.id + "__");
+    for (const auto& [id, listing] : listings)
+        for (const auto& tool : listing->tools)
+            names.push_back(protocol::public_name(id, tool.name));
+    return names;
+}
+
+void judge_tool(Why& why, const Servers& servers, const Asker& asker,
+                const std::vector<connection::Status>& statuses) {
+    why.ruling = servers.router().ruling(asker.trust, asker.sight, why.name);
+    const auto& ruling = *why.ruling;
+    const auto name = "\"" + core::printable(ruling.public_name, 80) + "\"";
+    if (!ruling.shown) {
+        why.answer = Answer::NotShown;
+        why.reason = name + " " + to_agent(asker);
+    } else if (ruling.decision == policy::Decision::Deny) {
+        why.answer = ruling.level == config::Level::Disable ? Answer::Hidden : Answer::Denied;
+        why.reason = ruling.reason;
+    } else if (!ruling.listed && !why.listed) {
+        why.answer = Answer::Unknown;
+        why.reason = "nobody has asked server \"" + why.server +
+                     "\" which tools it has; patchbay tools --server " + why.server + " does";
+    } else if (!ruling.listed) {
+        why.answer = Answer::Missing;
+        why.reason = "server \"" + why.server + "\" has no tool " + name +
+                     core::did_you_mean(why.name, names_known(servers, statuses));
+    } else if (ruling.decision == policy::Decision::Ask) {
+        why.answer = Answer::Asked;
+        why.reason = ruling.reason;
+    }
+}
+
+}  // namespace
+
+const char* name_of(Answer answer) {
+    switch (answer) {
+        case Answer::Allowed:
+            return "allowed";
+        case Answer::Asked:
+            return "asked";
+        case Answer::Denied:
+            return "denied";
+        case Answer::Hidden:
+            return "hidden";
+        case Answer::NotShown:
+            return "not-shown";
+        case Answer::NotApproved:
+            return "not-approved";
+        case Answer::TurnedOff:
+            return "turned-off";
+        case Answer::Broken:
+            return "broken";
+        case Answer::Down:
+            return "down";
+        case Answer::Unknown:
+            return "unknown";
+        case Answer::Missing:
+            break;
+    }
+    return "missing";
+}
+
+Why why(const Servers& servers, const Asker& asker, const std::string& name,
+        const std::vector<connection::Status>& statuses) {
+    Why made;
+    made.name = name;
+    const auto status_of = [&](const std::string& id) {
+        return std::find_if(statuses.begin(), statuses.end(),
+                            [&](const auto& status) { return status.id == id; });
+    };
+    auto status = status_of(name);
+    const bool of_a_tool = status == statuses.end() && name.starts_with("mcp__");
+    if (of_a_tool) status = status_of(owner_of(name, statuses));
+    if (status == statuses.end()) {
+        const auto missing =
+            of_a_tool
+                ? Error{ErrorCode::NotFound,
+                        "no server's tools begin as \"" + core::printable(name, 80) + "\" does" +
+                            core::did_you_mean(name, names_known(servers, statuses))}
+                : servers.no_such_server(name);
+        made.reason = missing.message;
+        return made;
+    }
+    const auto& id = made.server = status->id;
+    const auto& config = servers.config();
+    made.status = *status;
+    made.said = said_of(id, config);
+    for (const auto& each : config.diagnostics)
+        if (each.server == id) made.notes.push_back(config::to_string(each));
+    if (!servers.has(id)) {
+        made.answer = answer_of(status->state);
+        made.reason = servers.no_such_server(id).message;
+        return made;
+    }
+    if (const auto* standing = servers.router().catalogue().standing(id)) made.listed = *standing;
+    made.answer = Answer::Allowed;
+    if (asker.sight && !asker.sight->holds(id)) {
+        made.answer = Answer::NotShown;
+        made.reason = "server \"" + id + "\" " + to_agent(asker);
+    } else if (of_a_tool) {
+        judge_tool(made, servers, asker, statuses);
+    }
+    if (made.answer == Answer::Allowed && is_down(*status)) {
+        made.answer = Answer::Down;
+        made.reason = why_down(*status);
+    }
+    return made;
+}
+
+json::object to_json(const Why& why) {
+    json::object out{{"name", why.name}, {"answer", name_of(why.answer)}, {"reason", why.reason}};
+    if (why.server.empty()) return out;
+    out["server"] = why.server;
+    if (why.status) out["state"] = state_of(*why.status, Wait::ToTheEnd);
+    if (why.ruling) {
+        const auto& ruling = *why.ruling;
+        out["tool"] = ruling.public_name;
+        out["level"] = config::name_of(ruling.level);
+        if (ruling.rule) {
+            auto& rule = out["rule"].emplace_object();
+            rule["kind"] = policy::name_of(ruling.rule->kind);
+            rule["text"] = ruling.rule->text;
+            if (ruling.rule->place) rule["place"] = config::to_json(*ruling.rule->place);
+        }
+    }
+    if (why.listed) out["listed_at"] = time_of(why.listed->listed);
+    auto& said = out["said"].emplace_array();
+    for (const auto& each : why.said)
+        said.push_back(
+            json::object{{"place", config::to_json(each.place)},
+                         {"counts", json::array(each.counts.begin(), each.counts.end())},
+                         {"in_vain", json::array(each.in_vain.begin(), each.in_vain.end())}});
+    out["notes"] = json::array(why.notes.begin(), why.notes.end());
+    return out;
+}
+
+}  // namespace patchbay::service

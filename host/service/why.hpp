@@ -1,0 +1,68 @@
+// Why a tool or a server may be used, or may not: one answer, what decides it and where that stands, and who says
+// what of the server. Rules are put the question that a call would put them, so the answer is that of a call.
+//
+// Threads: [loop]. Connects nothing: of a server that nobody has asked it is not known which tools it has.
+// Errors:  none; of what there is nothing of the answer is Missing, with the nearest.
+// Source:  config/schema/api/results.schema.json, `why`.
+#pragma once
+
+#include "connection/status.hpp"
+#include "service/servers.hpp"
+
+#include <boost/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::service {
+
+struct Why {
+    enum class Answer {
+        Allowed,
+        Asked,        // allowed once somebody approves it
+        Denied,       // by a rule
+        Hidden,       // by one that takes it out of lists too
+        NotShown,     // to that agent
+        NotApproved,  // a checkout defines its server
+        TurnedOff,    // its server, by a file
+        Broken,       // the definition of its server
+        Down,         // allowed, but its server did not come up
+        Unknown,      // nobody has asked its server which tools it has
+        Missing
+    };
+    // A file that has something to say of the server.
+    struct Said {
+        config::Place place;                    // the first that it says there
+        std::vector<std::string> counts;        // keys
+        std::vector<std::string> in_vain = {};  // those that a stronger file says otherwise
+    };
+
+    std::string name;  // as it was asked for
+    Answer answer = Answer::Missing;
+    std::string reason;                              // a sentence; empty where it is Allowed
+    std::string server;                              // id; empty: nobody's
+    std::optional<router::Ruling> ruling = {};       // of a tool whose server is of use
+    std::optional<connection::Status> status = {};   // of the server
+    std::optional<catalogue::Standing> listed = {};  // when its server told of its tools
+    std::vector<Said> said = {};                     // the strongest first
+    std::vector<std::string> notes = {};  // what is wrong with what files say of the server
+};
+
+const char* name_of(Why::Answer answer);  // "not-approved"
+
+// Of whom that may be asked.
+struct Asker {
+    core::Trust trust = core::Trust::Approves;
+    const connection::Sight* sight = nullptr;  // null: is shown all
+    std::string name = {};                     // of the agent; empty: none
+    config::Place place = {};                  // where it is defined
+};
+
+// `statuses`: of all servers, by whoever runs them.
+Why why(const Servers& servers, const Asker& asker, const std::string& name,
+        const std::vector<connection::Status>& statuses);
+
+boost::json::object to_json(const Why& why);
+
+}  // namespace patchbay::service
