@@ -33,6 +33,25 @@ protected:
     KnownTools known{{"git", {"log", "odd name"}}, {"github", {"create_issue"}}};
 };
 
+TEST_F(UnmatchedRules, EveryKindOfRuleIsOne) {
+    EXPECT_FALSE(has_rules(config));
+    const auto with = [this](const auto& change) {
+        auto changed = config;
+        change(changed);
+        return has_rules(changed);
+    };
+    EXPECT_TRUE(with([](auto& each) { each.permissions.allow.emplace(); }));
+    EXPECT_TRUE(with([](auto& each) { each.permissions.deny = {"mcp__git__*"}; }));
+    EXPECT_TRUE(with([](auto& each) { each.servers[1].enabled_tools.emplace(); }));
+    EXPECT_TRUE(with([](auto& each) { each.servers[1].disabled_tools = {"push"}; }));
+    EXPECT_TRUE(with([](auto& each) { each.servers[1].tools = {{"push", Level::Deny}}; }));
+    config::Agent agent;
+    agent.tools = {"mcp__git__log"};
+    EXPECT_TRUE(with([&](auto& each) { each.agents = {agent}; }));
+    agent.enabled = false;
+    EXPECT_FALSE(with([&](auto& each) { each.agents = {agent}; })) << "nobody is shown by it";
+}
+
 TEST_F(UnmatchedRules, NamesThatNoToolHasAreToldOnceEachWithTheirPlace) {
     auto& git = config.servers[0];
     git.enabled_tools = {"log", "lgo"};

@@ -11,6 +11,7 @@ namespace patchbay::registry {
 namespace {
 
 namespace json = boost::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -77,6 +78,21 @@ TEST(Imprint, TheSameTokenOfTwoServersHasTwoDigests) {
     const auto made = imprint_of(*snapshot_of(config), "salt");
     EXPECT_NE(made.servers.at("a").connection.at("bearer_token_env_var"),
               made.servers.at("b").connection.at("bearer_token_env_var"));
+}
+
+// What compares two files at once compares what stands there; what is kept, digests of it.
+TEST(Imprint, InClearFindsTheChangesThatItsDigestsFind) {
+    const auto before = snapshot();
+    std::string text = kConfig;
+    for (const auto& [old, now] : {std::pair("env-secret", "other"),
+                                   {"https://user", "http://user"},
+                                   {"client-words", "more"}})
+        text.replace(text.find(old), std::string(old).size(), now);
+    const auto after = snapshot_of(test::config_of(text));
+    const auto found = to_json(plan(*before, *after));
+    EXPECT_EQ(found, to_json(plan(imprint_of(*before, "salt"), imprint_of(*after, "salt"))));
+    EXPECT_TRUE(plan(*before, *before).empty());
+    EXPECT_THAT(json::serialize(found), AllOf(HasSubstr("env"), HasSubstr("client.name")));
 }
 
 TEST(Imprint, ThatMakesNoSenseIsRefusedByTheMember) {
