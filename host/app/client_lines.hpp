@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -43,6 +44,7 @@ public:
     void begin();
     void line(std::string text) { output_.put(std::move(text)); }  // that is no message
     void end_streams() { client_.end_streams(); }
+    void show(gateway::View view) { client_.show(std::move(view)); }
     void finish(std::chrono::milliseconds most) { output_.finish(most); }
 
     bool input_over() const { return input_.over(); }

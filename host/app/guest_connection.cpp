@@ -124,6 +124,7 @@ void GuestConnection::begin_client(const Hello& hello) {
     if (!view)
         return refuse(welcome.fits ? view.error()
                                    : Error{ErrorCode::Unavailable, view.error().message});
+    shown_ = hello.shown;
     client_ = std::make_unique<ClientLines>(ClientLines::Parts{
         desk_.host(),
         input_,
@@ -135,6 +136,10 @@ void GuestConnection::begin_client(const Hello& hello) {
     client_->line(to_line(welcome));
     client_->begin();
     if (ending_) end_input();
+}
+
+void GuestConnection::show_anew() {
+    if (client_ && !over_) client_->show(view_by_now(desk_.host().servers(), shown_));
 }
 
 // Behind the end of what it sends it is owed what it has asked, for a while; where the host ends, for as long as that

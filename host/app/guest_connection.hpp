@@ -57,6 +57,8 @@ public:
     // Nothing more is read; over() when what was asked is answered.
     void end_input();
     void interrupt(const std::string& why);
+    // The host runs by another configuration: what its client is shown may be another thing.
+    void show_anew();
     void cut_off();  // over() at once
 
     bool over() const { return over_; }
@@ -83,6 +85,7 @@ private:
     std::optional<GuestOperations> operations_;
     std::optional<Batch> batch_;
     std::unique_ptr<ClientLines> client_;
+    Shown shown_;  // to that one
     bool greeted_ = false;
     bool ending_ = false;  // nothing more is read
     bool told_end_ = false, over_ = false;

@@ -102,6 +102,12 @@ void Guests::keep_within_bytes() {
     most->second.connection->cut_off();
 }
 
+void Guests::show_anew() {
+    std::vector<GuestConnection*> all;  // one that does not read may end by what it is told
+    for (const auto& [guest, row] : guests_) all.push_back(row.connection.get());
+    for (auto* guest : all) guest->show_anew();
+}
+
 void Guests::drain() {
     if (std::exchange(draining_, true)) return;
     pause_.stop();

@@ -39,6 +39,8 @@ public:
     // What they have asked is cancelled, and answered so.
     void interrupt(const std::string& why);
     void interrupt(std::size_t guest, const std::string& why) override;
+    // To each client, as the configuration is now.
+    void show_anew();
     bool empty() const { return guests_.empty(); }
 
 private:

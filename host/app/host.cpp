@@ -289,6 +289,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
 
     // Members are built in this order and destroyed in the reverse one.
     HostOptions options;
+    std::function<void()> moved;
     core::Loop loop;
     std::optional<events::EventLog> event_log;
     core::Observer* observer = nullptr;
@@ -405,13 +406,19 @@ Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wan
     auto plan = impl_->running().apply(std::move(wanted));
     if (plan) impl_->tell_move(*plan, cause);
     if (plan && impl_->options.long_lived) recall_lists();
+    if (plan && impl_->moved) impl_->moved();
     return plan;
 }
 
 Result<registry::Plan> Host::rollback() {
     auto plan = impl_->running().rollback();
     if (plan) impl_->tell_move(*plan, "rollback");
+    if (plan && impl_->moved) impl_->moved();
     return plan;
+}
+
+void Host::set_moved_handler(std::function<void()> moved) {
+    impl_->moved = std::move(moved);
 }
 
 std::uint64_t Host::configuration_number() const {

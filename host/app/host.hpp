@@ -78,6 +78,8 @@ public:
                                  std::string_view cause = "apply");
     // Moves to the one before; NotFound: there is none.
     Result<registry::Plan> rollback();
+    // Called behind each such move, when everything is as it says.
+    void set_moved_handler(std::function<void()> moved);
     std::uint64_t configuration_number() const;  // of what it runs by; the first is 1
     events::EventLog* event_log();               // null: none are kept
 

@@ -30,8 +30,17 @@ Result<gateway::View> view_of(const service::Servers& servers, const Shown& show
         view = view.within(*agent);
     }
     view.only = shown.only;
-    if (shown.agent.empty()) gateway::hide_own_of_others(view, servers.config());
+    gateway::note_owned(view, servers.config());
     return view;
+}
+
+gateway::View view_by_now(const service::Servers& servers, const Shown& shown) {
+    if (auto view = view_of(servers, shown)) return std::move(*view);
+    gateway::View nothing;
+    nothing.only = shown.only;
+    nothing.agent = shown.agent;
+    nothing.picked.emplace();
+    return nothing;
 }
 
 }  // namespace patchbay::app

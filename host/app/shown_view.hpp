@@ -10,5 +10,7 @@
 namespace patchbay::app {
 
 Result<gateway::View> view_of(const service::Servers& servers, const Shown& shown);
+// What a client that is here is shown by now; nothing, where what it was shown by is gone or turned off.
+gateway::View view_by_now(const service::Servers& servers, const Shown& shown);
 
 }  // namespace patchbay::app

@@ -57,9 +57,13 @@ public:
           patience_(session.host().loop()),
           log_time_(session.host().loop()) {
         session.set_hangup_handler([this] { on_hangup(); });
+        session.host().set_moved_handler([this] { guests_.show_anew(); });
     }
     // The session outlives it.
-    ~RunningHost() { session_.set_hangup_handler({}); }
+    ~RunningHost() {
+        session_.set_hangup_handler({});
+        session_.host().set_moved_handler({});
+    }
     RunningHost(const RunningHost&) = delete;
 
     int run(std::optional<Detached> detached) {

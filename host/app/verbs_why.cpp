@@ -19,6 +19,8 @@ using Answer = service::Why::Answer;
 
 namespace {
 
+constexpr std::size_t kShownBytes = 2'000;  // of what files say, in a line
+
 // As a call of it would end.
 int code_of(Answer answer) {
     switch (answer) {
@@ -43,10 +45,8 @@ int code_of(Answer answer) {
 }
 
 std::string sentence_of(const service::Why& why) {
-    const auto name = core::printable(why.ruling ? why.ruling->public_name : why.name, 200);
-    if (why.answer == Answer::Allowed)
-        return name + (why.ruling ? " may be called" : " may be used");
-    return why.reason;
+    if (why.answer != Answer::Allowed) return why.reason;
+    return why.name + (why.of_a_tool ? " may be called" : " may be used");
 }
 
 std::string told_of_state(const service::Why& why) {
@@ -69,24 +69,25 @@ std::string told_of_level(const router::Ruling& ruling) {
 }
 
 void print_why(const service::Why& why) {
-    print_line(sentence_of(why));
+    print_line(core::printable(sentence_of(why), kShownBytes));
     if (why.server.empty()) return;
     std::vector<std::vector<Cell>> rows;
-    const auto row = [&](const char* name, std::string text) {
-        rows.push_back({{std::string("  ") + name}, {std::move(text)}});
+    const auto row = [&](const char* name, const std::string& text) {
+        rows.push_back({{std::string("  ") + name}, {core::printable(text, kShownBytes)}});
     };
     row("server", told_of_state(why));
-    if (why.ruling && (why.ruling->listed || why.ruling->rule))
+    if (why.ruling && (why.ruling->rule || (why.of_a_tool && why.ruling->listed)))
         row("level", told_of_level(*why.ruling));
     if (why.listed)
-        row("listed", std::string(why.ruling && !why.ruling->listed ? "not" : "yes") + ", at " +
-                          service::time_of(why.listed->listed) +
-                          (why.listed->recalled ? ", before this host" : ""));
+        row("listed",
+            std::string(why.of_a_tool && why.ruling && !why.ruling->listed ? "not" : "yes") +
+                ", at " + service::time_of(why.listed->listed) +
+                (why.listed->recalled ? ", before this host" : ""));
     for (const auto& each : why.said) {
         auto text = config::to_string(each.place);
         if (!each.counts.empty()) text += ": " + core::join(each.counts, ", ");
         if (!each.in_vain.empty()) text += "; overruled: " + core::join(each.in_vain, ", ");
-        row("said by", std::move(text));
+        row("said by", text);
     }
     for (const auto& note : why.notes) row("note", note);
     print_table(rows);

@@ -106,12 +106,14 @@ public:
 protected:
     // Counts for what it leases from then on.
     void prefer(protocol::Era era) { era_ = era; }
+    // Of what it asks from then on.
+    void see(std::shared_ptr<const Sight> sight) { sight_ = std::move(sight); }
 
 private:
     friend class Callers;
     Callers* among_;  // null: those have gone before
     core::Principal principal_;
-    const std::shared_ptr<const Sight> sight_;
+    std::shared_ptr<const Sight> sight_;
     CallerNumber number_;
     protocol::Era era_ = protocol::Era::Modern;
 };

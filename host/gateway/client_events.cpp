@@ -64,6 +64,12 @@ ClientEvents::Shown ClientEvents::shown() const {
     return all;
 }
 
+void ClientEvents::on_shown_otherwise() {
+    if (listed_) listed_ = shown();
+    tell({}, kToolsChanged, {});
+    for (const auto* capability : {"resources", "prompts"}) tell_changed({}, capability);
+}
+
 void ClientEvents::tell_changed(const std::string& server, std::string_view capability) {
     tell(server, "notifications/" + std::string(capability) + "/list_changed", {});
 }

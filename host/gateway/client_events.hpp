@@ -41,6 +41,8 @@ public:
     // As Caller::notify.
     void notify(const std::string& server, const std::string& method, std::string_view params,
                 RequestNumber about);
+    // Its view is another one: all its lists may be.
+    void on_shown_otherwise();
     // That server has others by now than the client may know: "prompts", "resources".
     void tell_changed(const std::string& server, std::string_view capability);
 

@@ -224,6 +224,13 @@ void ClientSession::abandon(Route route) {
     for (const auto number : requests_.numbers_by(route)) cancel(number, "its client has gone");
 }
 
+void ClientSession::show(View view) {
+    if (view.key() == view_.key()) return;
+    view_ = std::move(view);
+    see(view_.sight());
+    events_.on_shown_otherwise();
+}
+
 void ClientSession::cancel(RequestNumber number, const std::string& reason) {
     const auto request = requests_.take(number);
     if (!request) return;
@@ -233,6 +240,7 @@ void ClientSession::cancel(RequestNumber number, const std::string& reason) {
 
 void ClientSession::notify(const std::string& server, const std::string& method,
                            std::string_view params, connection::Reference about) {
+    if (!view_.holds(server)) return;  // it was shown it once
     if (method != "notifications/tasks/status")
         return events_.notify(server, method, tasks_.for_client(server, params), about);
     const auto told = tasks_.status_for_client(server, params);

@@ -71,6 +71,8 @@ public:
     const SessionWishes& wishes() const { return wishes_.all(); }
     // Nothing is owed to the client but what streams may bring.
     bool idle() const { return requests_.size() == events_.listeners().all().size(); }
+    // What it is shown from now on; it is told that its lists are others. What it has asked goes on.
+    void show(View view);
     // Its streams end, each with a word.
     void end_streams();
     void end_streams_by(Route route);  // those that were asked for by that one
@@ -97,7 +99,7 @@ private:
 
     const service::Servers& servers_;
     Outward& out_;
-    const View view_;
+    View view_;
     const std::size_t most_requests_;
     const bool modern_alone_;
     // Each borrows some of those above it.

@@ -39,12 +39,18 @@ bool reaches(std::string_view pattern, std::string_view beginning) {
 
 }  // namespace
 
+bool View::is_in_it(std::string_view server) const {
+    if (!only.empty() && server != only) return false;
+    if (picked) return picked->contains(server);
+    if (!only.empty()) return true;
+    const auto own = owned.find(server);
+    return own == owned.end() || own->second == agent;
+}
+
 // Decides whether a server is started for a client, before anything is known of its tools: so by what its
 // names begin with.
 bool View::holds(std::string_view server) const {
-    if (!only.empty() && server != only) return false;
-    if (picked && !picked->contains(server)) return false;
-    if (hidden.contains(server)) return false;
+    if (!is_in_it(server)) return false;
     if (tools.empty()) return true;
     const auto prefix = "mcp__" + std::string(server) + "__";
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
@@ -54,9 +60,7 @@ bool View::holds(std::string_view server) const {
 }
 
 bool View::holds(std::string_view server, std::string_view public_name) const {
-    if (!only.empty() && server != only) return false;
-    if (picked && !picked->contains(server)) return false;
-    if (hidden.contains(server)) return false;
+    if (!is_in_it(server)) return false;
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
         return std::any_of(patterns.begin(), patterns.end(),
                            [&](const auto& each) { return protocol::matches(each, public_name); });
@@ -80,7 +84,7 @@ View View::within(const View& other) const {
         both.picked = other.picked;
     else if (other.picked)
         std::erase_if(*both.picked, [&](const auto& id) { return !other.picked->contains(id); });
-    both.hidden.insert(other.hidden.begin(), other.hidden.end());
+    both.owned.insert(other.owned.begin(), other.owned.end());
     // A tool has to match one pattern of each list, so that another list only takes away.
     both.tools.insert(both.tools.end(), other.tools.begin(), other.tools.end());
     return both;
@@ -89,13 +93,16 @@ View View::within(const View& other) const {
 // The description of an agent shows nothing and hides nothing: a session goes on when it was edited.
 std::string View::key() const {
     if (all() && agent.empty()) return {};
-    if (picked || !hidden.empty() || !tools.empty() || !agent.empty()) {
+    if (picked || !owned.empty() || !tools.empty() || !agent.empty()) {
         json::array lists;
         for (const auto& patterns : tools)
             lists.push_back(json::array(patterns.begin(), patterns.end()));
         json::object told{{"only", only}, {"agent", agent}, {"tools", std::move(lists)}};
         if (picked) told["picked"] = json::array(picked->begin(), picked->end());
-        if (!hidden.empty()) told["hidden"] = json::array(hidden.begin(), hidden.end());
+        json::array hidden;
+        for (const auto& [server, whose] : owned)
+            if (!is_in_it(server)) hidden.emplace_back(server);
+        if (!hidden.empty()) told["hidden"] = std::move(hidden);
         return core::sha256_hex(json::serialize(told));
     }
     return only;
@@ -105,11 +112,9 @@ std::shared_ptr<const connection::Sight> View::sight() const {
     return all() ? nullptr : std::make_shared<SightOfView>(*this);
 }
 
-void hide_own_of_others(View& view, const config::Config& config) {
+void note_owned(View& view, const config::Config& config) {
     for (const auto& server : config.servers)
-        if (!server.agent.empty() && server.agent != view.agent && server.id != view.only &&
-            !(view.picked && view.picked->contains(server.id)))
-            view.hidden.insert(server.id);
+        if (!server.agent.empty()) view.owned.insert_or_assign(server.id, server.agent);
 }
 
 Result<View> view_of_agent(const config::Config& config, const std::string& name) {
@@ -125,7 +130,7 @@ Result<View> view_of_agent(const config::Config& config, const std::string& name
     view.about = agent.description;
     if (agent.servers) view.picked.emplace(agent.servers->begin(), agent.servers->end());
     if (agent.tools) view.tools.push_back(*agent.tools);
-    hide_own_of_others(view, config);
+    note_owned(view, config);
     return view;
 }
 

@@ -6,6 +6,8 @@
 #include "connection/connection_pool.hpp"
 #include "core/result.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,13 +29,14 @@ struct View {
     std::string agent{};          // as which its client comes; empty: as none
     std::string about{};          // what that agent is told
     std::optional<Ids> picked{};  // servers; none: all
-    Ids hidden{};                 // servers that are another agent's own
+    // Servers that are one agent's own, with whose. Another, or who comes as none, is shown one only where it is picked.
+    std::map<std::string, std::string, std::less<>> owned{};
     // Patterns of public names as those of a rule. A tool has to match one of each list, and what else
     // a server has is there where its bare name mcp__ID__ does.
     std::vector<std::vector<std::string>> tools{};
 
     bool public_names() const { return only.empty(); }
-    bool all() const { return only.empty() && !picked && hidden.empty() && tools.empty(); }
+    bool all() const { return only.empty() && !picked && owned.empty() && tools.empty(); }
     bool holds(std::string_view server) const;  // anything of it
     bool holds(std::string_view server, std::string_view public_name) const;
     std::vector<std::string> servers(const connection::ConnectionPool& pool) const;
@@ -42,10 +45,13 @@ struct View {
     // Tells it from other views, in what outlives this process.
     std::string key() const;
     std::shared_ptr<const connection::Sight> sight() const;  // null: all
+
+private:
+    bool is_in_it(std::string_view server) const;  // but for what `tools` say
 };
 
-// Unless they were picked by name.
-void hide_own_of_others(View& view, const config::Config& config);
+// Those of that configuration.
+void note_owned(View& view, const config::Config& config);
 
 // What that agent of the configuration is shown. NotFound with the nearest, or why it is of no use.
 Result<View> view_of_agent(const config::Config& config, const std::string& name);

@@ -196,7 +196,13 @@ Plan plan(const Imprint& running, const Imprint& wanted, const KnownTools& known
         }
     }
     rules.permissions(running, wanted);
-    made.next_start = changed_keys(running.tables, wanted.tables);
+    constexpr std::string_view kAgent = "agents.";
+    for (auto& key : changed_keys(running.tables, wanted.tables)) {
+        if (key.starts_with(kAgent))
+            made.shown.push_back(key.substr(kAgent.size()));
+        else if (!key.starts_with("executors."))  // `resolve` reads them itself
+            made.next_start.push_back(std::move(key));
+    }
     for (auto* names : {&made.gained, &made.lost}) std::sort(names->begin(), names->end());
     const auto by_rule = [](const ChangedRule& a, const ChangedRule& b) {
         return std::tie(a.rule, a.how) < std::tie(b.rule, b.how);
@@ -211,11 +217,11 @@ Plan plan(const Snapshot& running, const Snapshot& wanted, const KnownTools& kno
 }
 
 json::object to_json(const Plan& plan) {
-    return {{"start", texts(plan.start)},          {"stop", texts(plan.stop)},
-            {"restart", rows(plan.restart)},       {"adjust", rows(plan.adjust)},
-            {"tools_gained", texts(plan.gained)},  {"tools_lost", texts(plan.lost)},
-            {"widened", rows(plan.widened)},       {"narrowed", rows(plan.narrowed)},
-            {"next_start", texts(plan.next_start)}};
+    return {{"start", texts(plan.start)},         {"stop", texts(plan.stop)},
+            {"restart", rows(plan.restart)},      {"adjust", rows(plan.adjust)},
+            {"tools_gained", texts(plan.gained)}, {"tools_lost", texts(plan.lost)},
+            {"widened", rows(plan.widened)},      {"narrowed", rows(plan.narrowed)},
+            {"shown", texts(plan.shown)},         {"next_start", texts(plan.next_start)}};
 }
 
 std::vector<PlanLine> lines_of(const Plan& plan) {
@@ -238,6 +244,7 @@ std::vector<PlanLine> lines_of(const Plan& plan) {
     names("lost", plan.lost);
     rules("widened", plan.widened);
     rules("narrowed", plan.narrowed);
+    names("shown", plan.shown, "its clients are shown what it says by now");
     names("later", plan.next_start, "counts when the host starts the next time");
     return lines;
 }

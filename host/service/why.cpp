@@ -65,7 +65,7 @@ Answer answer_of(State state) {
 
 bool is_down(const connection::Status& status) {
     return status.state == State::Failed || status.state == State::AuthRequired ||
-           status.state == State::Stopped ||
+           status.state == State::Error || status.state == State::Stopped ||
            (status.state == State::Reconnecting && !status.last_connected);
 }
 
@@ -94,28 +94,43 @@ std::vector<std::string> names_known(const Servers& servers,
     return names;
 }
 
-void judge_tool(Why& why, const Servers& servers, const Asker& asker,
-                const std::vector<connection::Status>& statuses) {
-    why.ruling = servers.router().ruling(asker.trust, asker.sight, why.name);
+void judge(Why& why, const Servers& servers, const Asker& asker,
+           const std::vector<connection::Status>& statuses) {
+    // The server itself, with all that it has besides tools, goes by its bare prefix.
+    const auto asked = why.of_a_tool ? why.name : "mcp__" + why.server + "__";
+    why.ruling = servers.router().ruling(asker.trust, asker.sight, asked);
     const auto& ruling = *why.ruling;
     const auto name = "\"" + core::printable(ruling.public_name, 80) + "\"";
-    if (!ruling.shown) {
+    const bool nobody_to_ask = !asker.name.empty() && servers.config().gateway.approvals == "rules";
+    if (why.of_a_tool && !ruling.shown) {
         why.answer = Answer::NotShown;
         why.reason = name + " " + to_agent(asker);
     } else if (ruling.decision == policy::Decision::Deny) {
         why.answer = ruling.level == config::Level::Disable ? Answer::Hidden : Answer::Denied;
         why.reason = ruling.reason;
-    } else if (!ruling.listed && !why.listed) {
-        why.answer = Answer::Unknown;
-        why.reason = "nobody has asked server \"" + why.server +
-                     "\" which tools it has; patchbay tools --server " + why.server + " does";
-    } else if (!ruling.listed) {
+    } else if (why.of_a_tool && ruling.public_name != why.name) {
+        why.answer = Answer::Missing;
+        why.reason =
+            "\"" + core::printable(why.name, 80) + "\" is called " + name + " here; use that name";
+    } else if (why.of_a_tool && !ruling.listed && why.listed) {
         why.answer = Answer::Missing;
         why.reason = "server \"" + why.server + "\" has no tool " + name +
                      core::did_you_mean(why.name, names_known(servers, statuses));
+    } else if (is_down(*why.status)) {
+        why.answer = Answer::Down;
+        why.reason = why_down(*why.status);
+    } else if (why.of_a_tool && !ruling.listed) {
+        why.answer = Answer::Unknown;
+        why.reason = "nobody has asked server \"" + why.server +
+                     "\" which tools it has; patchbay tools --server " + why.server + " does";
     } else if (ruling.decision == policy::Decision::Ask) {
-        why.answer = Answer::Asked;
-        why.reason = ruling.reason;
+        why.answer = nobody_to_ask ? Answer::Denied : Answer::Asked;
+        why.reason = nobody_to_ask ? ruling.reason
+                                   : name + " needs approval" +
+                                         (ruling.rule && ruling.rule->place
+                                              ? " (" + config::to_string(*ruling.rule->place) + ")"
+                                              : "") +
+                                         ", which is asked for when it is called";
     }
 }
 
@@ -158,7 +173,7 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
                             [&](const auto& status) { return status.id == id; });
     };
     auto status = status_of(name);
-    const bool of_a_tool = status == statuses.end() && name.starts_with("mcp__");
+    const bool of_a_tool = made.of_a_tool = status == statuses.end() && name.starts_with("mcp__");
     if (of_a_tool) status = status_of(owner_of(name, statuses));
     if (status == statuses.end()) {
         const auto missing =
@@ -182,16 +197,16 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
         return made;
     }
     if (const auto* standing = servers.router().catalogue().standing(id)) made.listed = *standing;
-    made.answer = Answer::Allowed;
-    if (asker.sight && !asker.sight->holds(id)) {
+    if (status->state == State::Disabled) {  // files have it on
+        made.answer = Answer::TurnedOff;
+        made.reason =
+            "in the running host server \"" + id + "\" is " + core::join(status->notes, "; ");
+    } else if (asker.sight && !asker.sight->holds(id)) {
         made.answer = Answer::NotShown;
         made.reason = "server \"" + id + "\" " + to_agent(asker);
-    } else if (of_a_tool) {
-        judge_tool(made, servers, asker, statuses);
-    }
-    if (made.answer == Answer::Allowed && is_down(*status)) {
-        made.answer = Answer::Down;
-        made.reason = why_down(*status);
+    } else {
+        made.answer = Answer::Allowed;
+        judge(made, servers, asker, statuses);
     }
     return made;
 }
@@ -203,7 +218,7 @@ json::object to_json(const Why& why) {
     if (why.status) out["state"] = state_of(*why.status, Wait::ToTheEnd);
     if (why.ruling) {
         const auto& ruling = *why.ruling;
-        out["tool"] = ruling.public_name;
+        if (why.of_a_tool) out["tool"] = ruling.public_name;
         out["level"] = config::name_of(ruling.level);
         if (ruling.rule) {
             auto& rule = out["rule"].emplace_object();

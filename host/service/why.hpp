@@ -38,7 +38,8 @@ struct Why {
         std::vector<std::string> in_vain = {};  // those that a stronger file says otherwise
     };
 
-    std::string name;  // as it was asked for
+    std::string name;        // as it was asked for
+    bool of_a_tool = false;  // else of a server
     Answer answer = Answer::Missing;
     std::string reason;                              // a sentence; empty where it is Allowed
     std::string server;                              // id; empty: nobody's

@@ -151,6 +151,51 @@ TEST_P(RunServe, EachOfSeveralClientsHasWhatTheModeOfAServerSays) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// What is narrowed counts for those who are there, too.
+TEST_P(RunServe, AClientIsShownWhatTheConfigurationSaysByNow) {
+    home.add_example("a");
+    home.add_example("b");
+    const auto agents = [this](const std::string& text) {
+        home.write(home.user_config() / "config.toml", text);
+    };
+    agents("[agents.r]\nservers = ['a', 'b']\n");
+    RunningHost host(home);
+    auto mine = client({"--agent", "r"}), plain = client();
+    const auto can = [](McpClient& who, const std::string& server) {
+        const auto answer = who.call("mcp__" + server + "__echo", R"({"message":"hi"})");
+        return at(answer, "/result/content/0/text") == "hi";
+    };
+    // Each is told of it; who has not heard yet asks again.
+    const auto in_the_end = [&](McpClient& who, const std::string& server, bool wanted) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (can(who, server) != wanted)
+            if (std::chrono::steady_clock::now() > deadline) return false;
+        return true;
+    };
+    for (auto* each : {&mine, &plain}) {
+        each->greet();
+        EXPECT_TRUE(can(*each, "a"));
+        EXPECT_TRUE(can(*each, "b"));
+    }
+    const auto own = "priv = { command = '" + example_server() + "' }";
+    agents("[agents.r]\nservers = ['a']\n[agents.o]\nservers = { a = true, " + own + " }\n");
+    EXPECT_TRUE(in_the_end(mine, "b", false)) << "its agent is shown less";
+    EXPECT_TRUE(can(mine, "a"));
+    EXPECT_TRUE(can(plain, "b")) << "who comes as none is shown all";
+    EXPECT_FALSE(can(plain, "priv")) << "but for what is an agent's own";
+    EXPECT_FALSE(can(mine, "priv"));
+    if (!GetParam()) mine.wait_for_method("notifications/tools/list_changed");
+    EXPECT_THAT(json::serialize(mine.ask("tools/list")),
+                AllOf(HasSubstr("mcp__a__echo"), Not(HasSubstr("mcp__b__"))));
+    agents("[agents.r]\nenabled = false\n");
+    EXPECT_TRUE(in_the_end(mine, "a", false)) << "its agent is turned off";
+    agents("[agents.r]\nservers = ['a', 'b']\n");
+    EXPECT_TRUE(in_the_end(mine, "b", true)) << "and is there again";
+    EXPECT_EQ(mine.finish().exit_code, 0);
+    EXPECT_EQ(plain.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_P(RunServe, AClientIsToldWhenTheHostHasGone) {
     home.add_example("x");
     RunningHost host(home);

@@ -166,5 +166,28 @@ TEST_F(ServeViews, OverHttpEachAgentHasItsOwnEndpoint) {
     EXPECT_EQ(gateway.finish().exit_code, 0);
 }
 
+TEST_F(ServeViews, OverHttpAnAgentIsShownWhatIsItsOwn) {
+    if (!std::filesystem::exists("/usr/bin/curl")) GTEST_SKIP() << "no curl";
+    home.write(home.user_config() / "config.toml", "[agents.owner.servers.own]\ncommand = '" +
+                                                       example_server() + "'\n[agents.other]\n");
+    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0"}));
+    ASSERT_TRUE(gateway.wait_for_out("/mcp\n")) << gateway.err();
+    const auto url = gateway.out().substr(0, gateway.out().find('\n'));
+    const auto called = [&](const std::string& path) {
+        return posted(
+            home, url, path,
+            {"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call",
+             "Mcp-Name: mcp__own__echo"},
+            R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__own__echo",)"
+            R"("arguments":{"message":"it is mine"},"_meta":{"io.modelcontextprotocol/protocolVersion":)"
+            R"("2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+    };
+    EXPECT_THAT(called("/mcp/owner"), HasSubstr("it is mine"));
+    EXPECT_THAT(called("/mcp/other"), Not(HasSubstr("it is mine")));
+    EXPECT_THAT(called("/mcp"), Not(HasSubstr("it is mine")));
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.finish().exit_code, 0);
+}
+
 }  // namespace
 }  // namespace patchbay::test

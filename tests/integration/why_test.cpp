@@ -1,5 +1,6 @@
 // patchbay why: its answer is that of a call, and it says whose word decides.
 #include "integration/home.hpp"
+#include "integration/host_guest.hpp"
 #include "support/result_schema.hpp"
 
 #include <algorithm>
@@ -131,6 +132,57 @@ TEST_F(WhyIsThat, AnAgentIsAnsweredByWhatItIsShown) {
     const auto wrong = home.run({"why", "x", "--agent", "codr"});
     EXPECT_EQ(wrong.exit_code, 6);
     EXPECT_THAT(wrong.err, HasSubstr("did you mean \"coder\""));
+}
+
+TEST_F(WhyIsThat, AServerAsAWholeIsJudgedToo) {
+    home.add_example("x");
+    for (const auto* pattern : {"mcp__x", "mcp__x__*", "mcp__*"}) {
+        home.write(home.user_config() / "config.toml",
+                   "[permissions]\ndeny = ['" + std::string(pattern) + "']\n");
+        EXPECT_EQ(answer("x"), "denied") << pattern;
+        EXPECT_EQ(done.exit_code, 7);
+    }
+}
+
+TEST_F(WhyIsThat, WhereNobodyIsAskedNeedingAnApprovalIsDenied) {
+    home.add_example("x");
+    ASSERT_EQ(home.run({"tools"}).exit_code, 0);
+    home.write(home.user_config() / "config.toml",
+               "[agents.coder]\nservers = ['x']\n[gateway]\napprovals = 'rules'\n");
+    EXPECT_EQ(why({"mcp__x__echo", "--agent", "coder"}).at("answer"), "denied");
+    EXPECT_EQ(done.exit_code, 7);
+}
+
+TEST_F(WhyIsThat, WhatTheRunningHostHasTurnedOffOrCannotStartIsTold) {
+    home.add_example("x");
+    home.add("broken", {{"url", "http://127.0.0.1:9/mcp"}, {"bearer_token_env_var", "NOT_SET"}});
+    RunningHost host(home);
+    ASSERT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    EXPECT_EQ(answer("mcp__x__echo"), "allowed");
+    ASSERT_EQ(home.run({"mcp", "stop", "x"}).exit_code, 0);
+    for (const auto* name : {"x", "mcp__x__echo"}) {
+        EXPECT_EQ(answer(name), "turned-off");
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.out, HasSubstr("patchbay mcp start x"));
+    }
+    home.run({"mcp", "status", "broken"});
+    for (const auto* name : {"broken", "mcp__broken__x"}) {
+        EXPECT_EQ(answer(name), "down") << done.out;
+        EXPECT_EQ(done.exit_code, 5);
+        EXPECT_THAT(done.out, HasSubstr("NOT_SET"));
+    }
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(WhyIsThat, NoControlCharacterOfAFileReachesATerminal) {
+    home.add_example("x");
+    home.write(home.user_config() / "config.toml",
+               "[servers.x]\n\"x-\\u001b[2J\" = 1\n[permissions]\n"
+               "deny = [\"mcp__x__\\u001b]0;PWNED\\u0007*\"]\n");
+    for (const auto* name : {"x", "mcp__x__echo"}) {
+        const auto told = home.run({"why", name});
+        EXPECT_THAT(told.out + told.err, Not(HasSubstr("\x1b"))) << name;
+    }
 }
 
 TEST_F(WhyIsThat, NothingIsStartedForIt) {

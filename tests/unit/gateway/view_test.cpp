@@ -54,6 +54,26 @@ TEST(View, TwoShowNoMoreThanEachAlone) {
     EXPECT_TRUE(View().within(picking({"a"})).holds("a"));
 }
 
+// As it comes over HTTP: without an agent at first, then at that agent's endpoint, with a token that shows less.
+TEST(View, AnAgentsOwnServerIsItsOwnByWhateverWayItComes) {
+    View none;
+    none.owned = {{"priv", "owner"}};
+    auto owner = picking({"a", "priv"}), other = View();
+    owner.agent = "owner";
+    other.agent = "other";
+    for (auto* each : {&owner, &other}) each->owned = none.owned;
+    EXPECT_FALSE(none.holds("priv"));
+    EXPECT_TRUE(none.holds("a"));
+    EXPECT_TRUE(none.within(owner).holds("priv"));
+    EXPECT_FALSE(none.within(other).holds("priv"));
+    EXPECT_TRUE(none.within(picking({"priv"})).holds("priv")) << "somebody picked it by name";
+    EXPECT_FALSE(none.within(owner).within(picking({"a"})).holds("priv"));
+    EXPECT_NE(none.within(other).key(), other.within(picking({"priv"})).key());
+    View alone{"priv"};
+    alone.owned = none.owned;
+    EXPECT_TRUE(alone.holds("priv"));
+}
+
 TEST(View, AnotherOneHasAnotherKeyAndTheSameTheSame) {
     EXPECT_EQ(View().key(), "");
     EXPECT_EQ(View{"git"}.key(), "git");
@@ -116,7 +136,7 @@ TEST(ViewOfAgent, HidesWhatIsAnothersOwnUnlessItPicksThat) {
     EXPECT_TRUE(other.holds("git"));
     EXPECT_FALSE(other.holds("own", "mcp__own__x"));
     View nobody;
-    hide_own_of_others(nobody, config);
+    note_owned(nobody, config);
     EXPECT_FALSE(nobody.holds("own"));
     EXPECT_FALSE(nobody.all());
     EXPECT_NE(nobody.key(), "");

@@ -239,7 +239,7 @@ TEST(Plan, OfABrokenEnterpriseFileStopsAll) {
 TEST(Plan, InJsonHasEveryMemberWhateverIsEmpty) {
     const auto empty = to_json(Plan());
     for (const char* member : {"start", "stop", "restart", "adjust", "tools_gained", "tools_lost",
-                               "widened", "narrowed", "next_start"})
+                               "widened", "narrowed", "shown", "next_start"})
         EXPECT_EQ(empty.at(member), boost::json::array()) << member;
     const auto changed = to_json(plan_of("[servers.a]\ncommand = \"x\"",
                                          "[servers.a]\ncommand = \"y\"\n"
