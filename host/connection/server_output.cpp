@@ -4,6 +4,7 @@
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace patchbay::connection {
@@ -14,7 +15,12 @@ constexpr std::size_t kStderrTail = 5;  // lines kept for error messages
 
 void ServerOutput::keep_stderr(std::string_view line) {
     stderr_tail_.push_back(core::printable(core::log::masked(line), 300));
-    if (stderr_tail_.size() > kStderrTail) stderr_tail_.pop_front();
+    if (stderr_tail_.size() <= kStderrTail) return;
+    if (stderr_first_.empty())
+        stderr_first_ = std::move(stderr_tail_.front());
+    else
+        passed_over_ = true;
+    stderr_tail_.pop_front();
 }
 
 void ServerOutput::keep_stray(std::string_view line) {
@@ -23,8 +29,11 @@ void ServerOutput::keep_stray(std::string_view line) {
 
 std::string ServerOutput::with_stderr(std::string text) const {
     if (stderr_tail_.empty()) return text;
-    const std::vector<std::string> tail(stderr_tail_.begin(), stderr_tail_.end());
-    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
+    std::vector<std::string> lines;
+    if (!stderr_first_.empty()) lines.push_back(stderr_first_);
+    if (passed_over_) lines.emplace_back("...");
+    lines.insert(lines.end(), stderr_tail_.begin(), stderr_tail_.end());
+    return text + "; stderr: " + core::log::masked(core::join(lines, " | "));
 }
 
 std::string ServerOutput::with_strays(std::string text) const {

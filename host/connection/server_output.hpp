@@ -1,5 +1,5 @@
-// What a server wrote beside MCP on one channel, for messages about its end: the last lines of
-// stderr, and what stood on stdout in the place of messages.
+// What a server wrote beside MCP on one channel, for messages about its end: the first line of stderr, which often
+// names the cause, and the last ones; and what stood on stdout in the place of messages.
 //
 // Threads: [value]. Errors: none.
 #pragma once
@@ -23,7 +23,9 @@ public:
     bool has_strays() const { return strays_ > 0; }
 
 private:
+    std::string stderr_first_;  // once it is in the tail no more
     std::deque<std::string> stderr_tail_;
+    bool passed_over_ = false;  // lines between these
     std::uint64_t strays_ = 0;
     std::string first_stray_;  // printable, in quotes
 };

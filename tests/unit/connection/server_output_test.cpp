@@ -16,10 +16,13 @@ TEST(ServerOutput, IsKeptWholeInALog) {
     EXPECT_EQ(with_log("gone", "s"), "gone; see patchbay mcp logs s");
 }
 
-TEST(ServerOutput, TellsTheLastLinesOfStderr) {
+TEST(ServerOutput, TellsTheFirstLineOfStderrAndTheLastOnes) {
     ServerOutput output;
     for (const char* line : {"1", "2", "3", "4", "5", "6"}) output.keep_stderr(line);
-    EXPECT_EQ(output.with_stderr("gone"), "gone; stderr: 2 | 3 | 4 | 5 | 6");
+    EXPECT_EQ(output.with_stderr("gone"), "gone; stderr: 1 | 2 | 3 | 4 | 5 | 6");
+    output.keep_stderr("7");
+    output.keep_stderr("8");
+    EXPECT_EQ(output.with_stderr("gone"), "gone; stderr: 1 | ... | 4 | 5 | 6 | 7 | 8");
 }
 
 TEST(ServerOutput, TellsTheFirstStrayLineAndHowManyThereWere) {
