@@ -93,6 +93,50 @@ json::value hide(const json::value& value) {
     return shown;
 }
 
+// A reference says where a secret is, and neither it nor a part of it is one.
+json::value without_references(const json::value& value) {
+    if (const auto* text = value.if_string())
+        return text->find("${") == text->npos ? value : json::value("");
+    if (const auto* list = value.if_array()) {
+        json::array out;
+        for (const auto& each : *list) out.push_back(without_references(each));
+        return out;
+    }
+    if (!value.is_object()) return value;
+    json::object out;
+    for (const auto& member : value.get_object())
+        out[member.key()] = without_references(member.value());
+    return out;
+}
+
+std::vector<std::string> known_in(const json::object& settings) {
+    auto known = secret_values(without_references(settings).get_object());
+    std::erase_if(known, [](const auto& value) { return value.size() < core::Secrets::kShortest; });
+    // The longest first: one may be a part of another.
+    std::sort(known.begin(), known.end(),
+              [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    return known;
+}
+
+void hide_known(json::value& value, const std::vector<std::string>& known) {
+    if (auto* table = value.if_object())
+        for (auto& member : *table) hide_known(member.value(), known);
+    if (auto* list = value.if_array())
+        for (auto& each : *list) hide_known(each, known);
+    auto* text = value.if_string();
+    if (!text) return;
+    for (const auto& secret : known)
+        for (auto at = text->find(secret); at != text->npos; at = text->find(secret, at))
+            text->replace(at, secret.size(), kHidden);
+}
+
+// What one place shows to be a secret is none to be shown in another.
+json::value hide_settings(const json::object& settings) {
+    auto shown = hide(settings);
+    hide_known(shown, known_in(settings));
+    return shown;
+}
+
 template <class List>
 json::array texts(const List& list) {
     json::array out;
@@ -153,7 +197,7 @@ json::object to_json(const Place& place) {
 }
 
 json::object masked(const json::object& settings) {
-    const auto shown = hide(json::value(settings));
+    const auto shown = hide_settings(settings);
     const auto* table = shown.if_object();
     return table ? *table : json::object();
 }
@@ -162,7 +206,7 @@ json::object to_json(const Server& server) {
     json::object out;
     for (const auto& key : server_keys()) {
         if (key.name == "config") {
-            const auto settings = hide(server.settings);
+            const auto settings = hide_settings(server.settings);
             for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
         }
         auto value = key.tell(server);

@@ -51,6 +51,26 @@ nested = [{ password = "hunter2" }]
     EXPECT_THAT(text, HasSubstr(R"("nested":[{"password":"***"}])"));
 }
 
+// What is known to be a secret by its name stays one where nothing says so.
+TEST(Show, HidesWhatAnotherKeyShowsToBeASecret) {
+    const auto config = of(R"(
+[servers.a]
+command = "x"
+args = ["--mode", "plain-looking-word", "--x=plain-looking-word", "on", "${REF_TOKEN}"]
+[servers.a.env]
+API_TOKEN = "plain-looking-word"
+OTHER = "said plain-looking-word"
+SHORT_TOKEN = "on"
+REF_TOKEN = "${REF_TOKEN}"
+)");
+    ASSERT_EQ(all(config.diagnostics), "");
+    const auto& server = config.servers.at(0);
+    for (const auto& text : {serialize(to_json(server)), serialize(masked(server.settings))}) {
+        EXPECT_THAT(text, Not(HasSubstr("plain-looking-word")));
+        EXPECT_THAT(text, HasSubstr(R"(["--mode","***","--x=***","on","${REF_TOKEN}"])"));
+    }
+}
+
 TEST(Show, HidesSecretsInWhatIsSaidOfUs) {
     const auto config = of(R"(
 [client]
