@@ -5,6 +5,7 @@
 #include "config/keys.hpp"
 #include "config/rules.hpp"
 #include "config/said_in_vain.hpp"
+#include "config/templates.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -371,7 +372,12 @@ private:
     // readable, as in an overlay.
     void restrict(Server& server, const Voice& withheld) {
         const auto& refused = withheld.entry->refused;
-        if (!refused.empty()) return fail(*withheld.source, withheld.entry->mark, refused);
+        if (!refused.empty()) {
+            note(Severity::Error, *withheld.source, withheld.entry->mark, refused);
+            // What it forbids itself can be read; that it would not connect is no reason to take down what does.
+            failed_ = failed_ || !lacks_template(*withheld.entry);
+            if (failed_) return;
+        }
         const auto& body = withheld.entry->body;
         if (const auto* rule = misplaced_rule(body, withheld.entry->words))
             fail(*withheld.source, rule->mark,

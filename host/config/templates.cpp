@@ -242,6 +242,12 @@ private:
 
 }  // namespace
 
+bool lacks_template(const ServerEntry& entry) {
+    // Else it would have been taken out, or the reader's own reason had been first.
+    return entry.body.find(kTemplate) && (entry.refused.starts_with(kTemplate) ||
+                                          entry.refused.starts_with(std::string(kWith) + ":"));
+}
+
 TemplatePlaces resolve_templates(std::vector<Fragment>& fragments) {
     return Resolver(fragments).run();
 }

@@ -28,4 +28,7 @@ using TemplatePlaces = std::map<std::pair<std::string, std::string>, Place>;
 
 TemplatePlaces resolve_templates(std::vector<Fragment>& fragments);
 
+// Whether it is refused for its template, so that all it says itself can be read.
+bool lacks_template(const ServerEntry& entry);
+
 }  // namespace patchbay::config

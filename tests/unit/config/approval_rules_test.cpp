@@ -34,6 +34,28 @@ TEST_F(Approval, AFaultyDefinitionWhoseRulesCanBeReadDoesNotTakeTheUsersDown) {
     }
 }
 
+// What it says itself can be read, whatever its template would have been.
+TEST_F(Approval, AnUnapprovedDefinitionWhoseTemplateIsWrongForbidsWhatItSaysAndNoMore) {
+    user("[servers.a]\ncommand = 'mine'\n");
+    for (const auto* text :
+         {"template = 'nope'\n", "template = 7\n", "template = 't'\nwith = { x = 1 }\n"}) {
+        SCOPED_TRACE(text);
+        project("[servers.a]\n" + std::string(text) +
+                "disabled_tools = ['wipe']\n[templates.t]\ncommand = 'x'\n");
+        const auto config = now();
+        const auto* a = find(config, "a");
+        ASSERT_TRUE(a) << all(config.diagnostics);
+        EXPECT_EQ(a->settings.at("command"), "mine");
+        EXPECT_TRUE(a->enabled);
+        EXPECT_EQ(a->disabled_tools, Ids{"wipe"});
+        EXPECT_THAT(all(config.diagnostics),
+                    AllOf(HasSubstr("stays in force"), HasSubstr("template")));
+        project("[servers.a]\n" + std::string(text) +
+                "enabled = false\n[templates.t]\ncommand = 'x'\n");
+        EXPECT_FALSE(find(now(), "a")->enabled);
+    }
+}
+
 TEST_F(Approval, AFaultyEntryWithoutAWayToConnectTakesTheServerDownAsAnOverlayDoes) {
     for (const auto* entry :
          {R"({"disabledTools": ["wipe"], "disabled_tools": ["ok"]})",
