@@ -35,6 +35,8 @@ struct Foreign {
     std::string_view instead = {};
 };
 constexpr std::array kForeign = {
+    Foreign{"template", kCodex | kDesktop | kVsCode,
+            "templates are for entries below \"servers\": move it there"},
     Foreign{"default_tools_approval_mode", kCodex},
     Foreign{"supports_parallel_tool_calls", kCodex},
     Foreign{"oauth_resource", kCodex, "the server is asked for it"},

@@ -14,5 +14,18 @@ TEST(ForeignText, AnUnknownKeyIsToldSoFarAndNoFurther) {
     EXPECT_EQ(std::count(told.begin(), told.end(), 'Q'), 80);
 }
 
+TEST(ForeignText, ATemplateInAnotherProgramsWordsIsNotPassedOverInSilence) {
+    for (const auto* table : {"mcpServers", "mcp_servers"}) {
+        const auto read = read_fragment(
+            std::string("{\"") + table + "\": {\"a\": {\"command\": \"x\", \"template\": \"t\"}}}",
+            Format::Json, {Scope::User, 0, "mcp.json"});
+        EXPECT_NE(all(read.diagnostics)
+                      .find("server \"a\": \"template\" is not read; templates are "
+                            "for entries below \"servers\""),
+                  std::string::npos)
+            << all(read.diagnostics);
+    }
+}
+
 }  // namespace
 }  // namespace patchbay::config
