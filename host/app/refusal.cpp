@@ -55,6 +55,19 @@ std::string misplaced(const std::string& strange, const CLI::App& app, const CLI
            core::join(owners, " or ");
 }
 
+// An option behind the first word of a program is the program's, whatever else it would be of ours; empty: it is not.
+std::string of_the_program(const std::string& strange, const CLI::App& verb,
+                           const std::string& path) {
+    const auto* program = verb.get_option_no_throw("PROGRAM");
+    if (!strange.starts_with('-') || !program || program->count() == 0 ||
+        verb.get_option_no_throw(named_by(strange)))
+        return {};
+    const auto word = core::printable(program->results().front(), 80);
+    return path + " has no option \"" + named_by(strange) + "\"; if it is one of \"" + word +
+           "\", write -- ahead of that: " + path + " ID -- " + word + " " +
+           core::printable(strange, 80);
+}
+
 // What may have been meant by a word that is no verb: one that it is near to or the beginning of, or
 // an option without its dashes.
 std::string hint_for_verb(const std::string& strange, const std::vector<std::string>& known,
@@ -119,6 +132,8 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
     if (auto told = unknown_verb(app); !told.empty()) return told;
     if (strange.empty()) return error.what() + more;
     const auto& first = strange.front();
+    if (auto told = of_the_program(first, *at, path); !told.empty())
+        return told + "; `" + path + " --help` tells more";
     if (const auto elsewhere = misplaced(first, app, *at, path); !elsewhere.empty())
         return elsewhere + more;
     // CLI11 would name it behind what follows it.

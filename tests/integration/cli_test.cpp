@@ -69,6 +69,9 @@ TEST(CommandLine, AnOptionOfAVerbThatStandsElsewhereIsToldWhereItBelongs) {
          "error: patchbay call has no option \"--schema\"; it belongs behind \"tools\"; "},
         {{"--origin"},
          "error: patchbay has no option \"--origin\"; it belongs behind \"config show\"; "},
+        {{"mcp", "add", "x", "npx", "-y", "server"},
+         "error: patchbay mcp add has no option \"-y\"; if it is one of \"npx\", write -- ahead of "
+         "that: patchbay mcp add ID -- npx -y; "},
     };
     for (const auto& c : cases) {
         const auto done = home.run(c.words);
