@@ -71,6 +71,19 @@ Result<std::string> file_for(const KnownClient& client, const ExportOptions& opt
     return file;
 }
 
+// Why a client cannot have a value by reference.
+std::string unread_by(const KnownClient& client, const std::string& where) {
+    const std::string title(client.title);
+    if (!client.reference) return title + " reads no reference in " + where;
+    std::string form(client.reference);
+    form.replace(form.find('*'), 1, "NAME");
+    const bool by_name = client.words.variables == EntryWords::Variables::ByName;
+    const bool headers = client.words.variables == EntryWords::Variables::Headers;
+    return title + " reads the variables of its own environment alone" +
+           (by_name ? ", by keys for their names" : ", as " + form) +
+           (headers ? " in headers" : "") + ", and not what is named in " + where;
+}
+
 class Export {
 public:
     Export(const KnownClient& client, std::string file, const ExportOptions& options,
@@ -81,8 +94,7 @@ public:
         const auto values = entries.expanded.find(id);
         if (values != entries.expanded.end() && options_.secrets == "leave")
             return {id, "left",
-                    std::string(client_.title) + " reads no reference in " +
-                        core::printable(core::join(values->second, ", "), 200) +
+                    unread_by(client_, core::printable(core::join(values->second, ", "), 200)) +
                         "; --secrets write puts the value into its file"};
         if (const auto clear = clear_secrets(entries.entries.at(id));
             options_.project && options_.secrets == "leave" && !clear.empty())

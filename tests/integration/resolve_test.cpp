@@ -321,6 +321,17 @@ TEST_F(Resolve, ServersGoIntoAClientsOwnFileAndOutAgain) {
     EXPECT_EQ(home.run({"export", "--to", "cursor", "wbe"}).exit_code, 6);
 }
 
+TEST_F(Resolve, WhichReferencesAClientReadsIsTold) {
+    ASSERT_EQ(home.run({"secret", "set", "k"}, "t0psecret").exit_code, 0);
+    config("[servers.s]\ncommand = 'x'\nenv = { KEY = '${secret:k}' }\n");
+    EXPECT_THAT(
+        home.run({"export", "--to", "cursor", "s"}).err,
+        HasSubstr("Cursor reads the variables of its own environment alone, as ${env:NAME}, "
+                  "and not what is named in env.KEY; --secrets write"));
+    EXPECT_THAT(home.run({"export", "--to", "claude-desktop", "s"}).err,
+                HasSubstr("reads no reference in env.KEY; --secrets write"));
+}
+
 TEST_F(Resolve, APickThatLeadsRoundAndABadRewriteAreErrorsWithTheirLine) {
     config(
         "[agents.a]\nservers = ['agents.a']\n[executors.x]\nhttp_url_rewrite = [{ from = 'here', "
