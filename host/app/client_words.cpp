@@ -13,8 +13,13 @@ namespace json = boost::json;
 
 namespace {
 
-Error left(std::string why) {
+// Nobody but the client can start it.
+Error part_of_client(std::string why) {
     return {ErrorCode::Unsupported, std::move(why)};
+}
+
+Error wrong(std::string why) {
+    return {ErrorCode::Invalid, std::move(why)};
 }
 
 void move_key(json::object& entry, std::string_view theirs, std::string_view ours) {
@@ -44,7 +49,7 @@ Result<void> split_command(json::object& entry) {
     const auto* words = core::array_in(&entry, "command");
     if (!words) return {};
     const auto list = *words;
-    if (list.empty()) return left("its command is empty");
+    if (list.empty()) return wrong("its command is empty");
     json::array args(list.begin() + 1, list.end());
     if (const auto* more = core::array_in(&entry, "args"))
         args.insert(args.end(), more->begin(), more->end());
@@ -102,7 +107,7 @@ Result<json::object> from_gemini(json::object entry) {
 Result<json::object> from_goose(json::object entry) {
     const auto type = type_of(entry);
     if (type != "stdio" && type != "sse" && type != "streamable_http")
-        return left("it is a part of goose (type \"" + core::printable(type, 40) + "\")");
+        return part_of_client("it is a part of goose (type \"" + core::printable(type, 40) + "\")");
     move_key(entry, "cmd", "command");
     move_key(entry, "uri", "url");
     move_key(entry, "envs", "env");
@@ -132,7 +137,7 @@ Result<json::object> from_mcporter(json::object entry) {
 Result<json::object> from_opencode(json::object entry) {
     const auto type = type_of(entry);
     if (type != "local" && type != "remote")
-        return left("type \"" + core::printable(type, 40) + "\" is neither local nor remote");
+        return wrong("type \"" + core::printable(type, 40) + "\" is neither local nor remote");
     if (auto split = split_command(entry); !split) return split.error();
     move_key(entry, "environment", "env");
     return with_references(without(std::move(entry), {"type", "timeout", "oauth"}), "{env:", "}");
@@ -146,7 +151,7 @@ Result<json::object> from_zed(json::object entry) {
         for (auto& member : nested) entry[member.key()] = std::move(member.value());
     }
     if (!entry.contains("command") && !entry.contains("url"))
-        return left("an extension of Zed brings its program");
+        return part_of_client("an extension of Zed brings its program");
     return without(std::move(entry), {"source", "settings", "remote", "timeout"});
 }
 

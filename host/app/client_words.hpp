@@ -1,6 +1,6 @@
 // Entries in the words of clients whose files are in none of the dialects that ours may be in, in our words.
 //
-// Threads: [any], pure. Errors: Unsupported, why the entry cannot be taken.
+// Threads: [any], pure. Errors: why the entry cannot be taken; Unsupported: it is a part of the client.
 // Sources: the pages that known_clients.cpp names.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include "app/client_file.hpp"
 #include "app/scope_file.hpp"
+#include "config/dialects.hpp"
 #include "config/ids.hpp"
 #include "config/show.hpp"
 #include "config/sources.hpp"
@@ -79,20 +80,75 @@ json::array inputs_named_in(const std::string& text, const json::value* inputs) 
     return wanted;
 }
 
-ForeignServer restated(const KnownClient& client, const std::string& path, const std::string& name,
-                       json::object entry, const json::value* inputs, const std::string& folder) {
-    ForeignServer server{name, {}, {}, {}};
+// The places of what stands in the client's file; of what has come by another name there, that of what is around it.
+void take_marks(config::Node& node, const config::Node* original, config::Mark otherwise) {
+    node.mark = original ? original->mark : otherwise;
+    for (auto& member : node.members) {
+        const config::Member* same = nullptr;
+        if (original)
+            for (const auto& each : original->members)
+                if (each.key == member.key) same = &each;
+        member.mark = same ? same->mark : node.mark;
+        take_marks(member.value, same ? &same->value : nullptr, member.mark);
+    }
+    for (std::size_t i = 0; i < node.items.size(); ++i)
+        take_marks(node.items[i],
+                   original && i < original->items.size() ? &original->items[i] : nullptr,
+                   node.mark);
+}
+
+// Of `inputs` those alone that it names.
+json::object as_our_file(const KnownClient& client, const std::string& name, json::value entry,
+                         const json::value* inputs) {
+    auto wanted = inputs_named_in(json::serialize(entry), inputs);
+    json::object root{{dialect_table(client), json::object{{name, std::move(entry)}}}};
+    if (!wanted.empty()) root["inputs"] = std::move(wanted);
+    return root;
+}
+
+// By the reader of our files.
+void read_as_ours(ForeignServer& server, const json::object& root, const std::string& path,
+                  const config::Node& original) {
+    std::vector<config::Fragment> one;
+    one.push_back(config::read_fragment(json::serialize(root), config::Format::Json,
+                                        {config::Scope::User, 0, path}));
+    for (const auto& each : one.front().diagnostics)
+        (each.severity == config::Severity::Error ? server.left : server.warnings.emplace_back()) =
+            each.message;
+    if (one.front().servers.size() != 1) {
+        if (server.left.empty()) server.left = "its entry is no table of settings";
+        return;
+    }
+    server.read = one.front().servers.front();
+    server.read.mark = server.mark;
+    take_marks(server.read.body, &original, server.mark);
+    config::settle_ids(one);
+    const auto& settled = one.front().servers.front();
+    server.id = settled.id;
+    if (!settled.refused.empty()) server.left = settled.refused;
+    if (const auto body = config::to_json(settled.body); body.is_object())
+        server.entry = body.get_object();
+}
+
+ForeignServer restated(const KnownClient& client, const std::string& path,
+                       const config::Member& member, const json::value* inputs,
+                       const std::string& folder) {
+    ForeignServer server{member.key, {}, {}};
+    server.mark = member.mark;
+    if (!member.value.is(config::Node::Kind::Map)) return server.left = "it is no table", server;
+    auto entry = config::to_object(member.value);
     if (client.restate) {
         auto own = client.restate(std::move(entry));
-        if (!own) return server.left = own.error().message, server;
+        if (!own) {
+            server.is_part = own.error().code == ErrorCode::Unsupported;
+            return server.left = own.error().message, server;
+        }
         entry = std::move(*own);
     }
     leave_empty_out(entry);
     json::value placed(std::move(entry));
     if (!place_folder(placed, folder) || !place_paths(placed.get_object(), folder))
-        return server.left =
-                   "it begins in the folder of a project; --scope project or local takes "
-                   "it for the one that we are in",
+        return server.needs_folder = true, server.left = "it begins in the folder of a project",
                server;
     const auto text = json::serialize(placed);
     // In no client's file do they mean what they mean in ours: nobody who wrote it has asked for that.
@@ -102,27 +158,24 @@ ForeignServer restated(const KnownClient& client, const std::string& path, const
                                  "...}, which would have a meaning of its own here; write that "
                                  "server by hand: patchbay mcp add",
                    server;
-    json::object root{{dialect_table(client), json::object{{name, std::move(placed)}}}};
-    if (auto wanted = inputs_named_in(text, inputs); !wanted.empty())
-        root["inputs"] = std::move(wanted);
-    std::vector<config::Fragment> one;
-    one.push_back(config::read_fragment(json::serialize(root), config::Format::Json,
-                                        {config::Scope::User, 0, path}));
-    config::settle_ids(one);
-    auto& fragment = one.front();
-    for (const auto& each : fragment.diagnostics)
-        (each.severity == config::Severity::Error ? server.left : server.warnings.emplace_back()) =
-            each.message;
-    if (fragment.servers.size() != 1) {
-        if (server.left.empty()) server.left = "its entry is no table of settings";
-        return server;
-    }
-    const auto& read = fragment.servers.front();
-    server.id = read.id;
-    if (!read.refused.empty()) server.left = read.refused;
-    if (const auto body = config::to_json(read.body); body.is_object())
-        server.entry = body.get_object();
+    read_as_ours(server, as_our_file(client, member.key, std::move(placed), inputs), path,
+                 member.value);
     return server;
+}
+
+const config::Node* find(const config::Node& root, const edit::Path& path) {
+    const auto* node = &root;
+    for (const auto& key : path) {
+        node = node->find(key);
+        if (!node) return nullptr;
+    }
+    return node;
+}
+
+ForeignFile& fail(ForeignFile& file, Error why, config::Mark mark = {}) {
+    file.fault = std::move(why);
+    file.fault_mark = mark;
+    return file;
 }
 
 }  // namespace
@@ -131,40 +184,52 @@ std::vector<std::string> foreign_files(const KnownClient& client, const Lookout&
     std::vector<std::string> files{file_of(client, out.environment)};
     for (auto& each : profile_files_of(client, out.environment)) files.push_back(std::move(each));
     if (!out.project.empty()) files.push_back(project_file_of(client, out.project));
-    const auto loaded = config::load(out.environment);
-    std::erase_if(files, [&](const std::string& file) {
-        return file.empty() || std::any_of(loaded.candidates.begin(), loaded.candidates.end(),
-                                           [&](const auto& own) { return own.path == file; });
-    });
+    std::erase_if(files, [&](const auto& file) { return file.empty() || out.own.contains(file); });
     return files;
 }
 
-Result<ForeignFile> read_foreign(const KnownClient& client, const std::string& path,
-                                 const Lookout& out) {
-    ForeignFile file{&client, path, path == project_file_of(client, out.project), {}};
+Error ForeignFile::error() const {
+    if (!fault_mark.line) return *fault;
+    return in_file(path,
+                   {fault->code, std::to_string(fault_mark.line) + ":" +
+                                     std::to_string(fault_mark.column) + ": " + fault->message});
+}
+
+ForeignFile read_foreign(const KnownClient& client, const std::string& path, const Lookout& out) {
+    // At home both are one, which the user has written.
+    const bool of_checkout =
+        path == project_file_of(client, out.project) && path != file_of(client, out.environment);
+    ForeignFile file{&client, path, of_checkout};
     if (file.of_checkout)
-        if (auto inside = check_inside(path, out.project); !inside) return inside.error();
+        if (auto inside = check_inside(path, out.project); !inside)
+            return fail(file, inside.error());
     const auto seen = ClientFile::read(path);
-    if (!seen) return seen.error();
-    if (!seen->there()) return file;
-    const auto root = edit::read(seen->text(), client.format);
-    if (!root) return in_file(path, root.error());
-    std::vector<edit::Path> tables{table_of(client, *root)};
+    if (!seen) return fail(file, seen.error());
+    file.there = seen->there();
+    if (!file.there) return file;
+    const auto parsed = config::parse(seen->text(), client.format, edit::kBounds);
+    if (parsed.problem)
+        return fail(file, {ErrorCode::Invalid, parsed.problem->message}, parsed.problem->mark);
+    const auto root = config::to_object(parsed.root);
+    std::vector<edit::Path> tables{table_of(client, root)};
     // Claude Code has what its user says of one project in the file of all of them.
     if (std::string_view(client.id) == "claude" && !out.project.empty())
         tables.push_back({"projects", out.project, "mcpServers"});
     for (const auto& table : tables) {
         const bool of_project = file.of_checkout || &table != &tables.front();
-        const auto* found = edit::find(*root, table);
-        const auto* servers = found ? found->if_object() : nullptr;
-        if (!servers) continue;
-        for (const auto& member : *servers) {
-            if (runs_patchbay(member.value(), out.self)) continue;
-            const auto* entry = member.value().if_object();
-            file.servers.push_back(entry ? restated(client, path, member.key(), *entry,
-                                                    root->if_contains("inputs"),
-                                                    of_project ? out.project : out.folder)
-                                         : ForeignServer{member.key(), {}, "it is no table", {}});
+        const auto* servers = find(parsed.root, table);
+        if (!servers || !servers->is(config::Node::Kind::Map)) continue;
+        if (servers->members.size() > config::kMostInOne)
+            return fail(file,
+                        {ErrorCode::Invalid, table.back() + ": more than " +
+                                                 std::to_string(config::kMostInOne) +
+                                                 " servers in one file, the limit"},
+                        servers->mark);
+        for (const auto& member : servers->members) {
+            if (runs_patchbay(config::to_json(member.value), out.self)) continue;
+            file.servers.push_back(restated(client, path, member, root.if_contains("inputs"),
+                                            of_project ? out.project : out.folder));
+            file.servers.back().of_project = of_project;
         }
     }
     return file;

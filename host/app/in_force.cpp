@@ -18,11 +18,13 @@ std::string words_of(const config::Diagnostic& error) {
     return words.starts_with(kMark) ? words.substr(kMark.size()) : words;
 }
 
-// In the order in which they were found: what follows from another one is behind it.
+// In the order in which they were found: what follows from another one is behind it. What is wrong in another program's
+// file is no reason to keep what the user changes in theirs.
 std::vector<std::string> errors_of(const config::Config& config) {
     std::vector<std::string> errors;
     for (const auto& each : config.diagnostics)
-        if (each.severity == config::Severity::Error) errors.push_back(words_of(each));
+        if (each.severity == config::Severity::Error && !config::is_followed(each.place.scope))
+            errors.push_back(words_of(each));
     return errors;
 }
 

@@ -54,6 +54,14 @@ bool is_in(const std::string& path, const std::string& folder) {
     return path.starts_with(folder == "/" ? folder : folder + "/");
 }
 
+bool has_project_file(const config::Loaded& loaded) {
+    using Found = config::Candidate::Found;
+    return std::any_of(loaded.candidates.begin(), loaded.candidates.end(), [](const auto& each) {
+        return each.scope == Scope::Project && each.found != Found::Absent &&
+               each.found != Found::Ignored;
+    });
+}
+
 // As the reader looks for them, so that no file is written which it would not find.
 Result<Places> places_of(Scope scope, const config::Environment& environment) {
     const auto loaded = config::load(environment);
@@ -67,7 +75,7 @@ Result<Places> places_of(Scope scope, const config::Environment& environment) {
                          "there is no home folder to write to; set HOME or XDG_CONFIG_HOME"};
         places.fresh = environment.config_home + "/patchbay/config.toml";
     } else if (scope == Scope::Local) {
-        if (loaded.project.empty())
+        if (!has_project_file(loaded))
             return Error{ErrorCode::NotFound,
                          "local files adjust a project's, and no project file is here; write to "
                          "--scope project, or to --scope user for all projects"};

@@ -1,6 +1,7 @@
 #include "app/session.hpp"
 
 #include "app/ask_terminal.hpp"
+#include "app/followed_clients.hpp"
 #include "app/output.hpp"
 #include "app/own_host.hpp"
 #include "app/terminal_person.hpp"
@@ -22,10 +23,12 @@ constexpr std::chrono::milliseconds kHurriedGrace{300};
 }  // namespace
 
 config::Environment environment_of(const GlobalOptions& global) {
+    static const FollowedClients clients;  // a table without state
     auto environment = config::Environment::of_this_process();
     environment.config_files = global.config_files;
     environment.sets = global.sets;
     environment.log_level = global.log_level;
+    environment.client_files = &clients;
     environment.servers_of = config::scope_named(global.servers_of);
     return environment;
 }

@@ -21,11 +21,6 @@ namespace {
 constexpr State kStates[] = {
     State::Disabled, State::Idle,         State::Connecting, State::AuthRequired, State::Ready,
     State::Error,    State::Reconnecting, State::Stopped,    State::Failed,       State::Untrusted};
-constexpr config::Scope kScopes[] = {config::Scope::BuiltIn,   config::Scope::Plugin,
-                                     config::Scope::User,      config::Scope::Project,
-                                     config::Scope::Local,     config::Scope::Session,
-                                     config::Scope::Enterprise};
-
 const Error kNoStatus{ErrorCode::Invalid, "it is no status of a server"};
 const Error kNoTool{ErrorCode::Invalid, "it is no tool"};
 
@@ -88,8 +83,7 @@ config::Place place_in(const json::object& object) {
     config::Place place;
     const auto* told = core::object_in(&object, "place");
     if (!told) return place;
-    for (const auto scope : kScopes)
-        if (text_in(*told, "scope") == config::name_of(scope)) place.scope = scope;
+    place.scope = config::scope_named(text_in(*told, "scope")).value_or(place.scope);
     place.file = text_in(*told, "file");
     place.line = number_in<unsigned>(*told, "line");
     place.column = number_in<unsigned>(*told, "column");

@@ -74,8 +74,14 @@ Result<std::vector<ForeignFile>> read_all(const ImportOptions& options,
         return Error{ErrorCode::Invalid,
                      "--file: in whose words it is, says --from CLIENT; expected both"};
     const auto project = project_folder(environment);
-    const Lookout out{environment, project, options.into() == Scope::User ? std::string() : project,
-                      self_path()};
+    Lookout out{environment,
+                project,
+                options.into() == Scope::User ? std::string() : project,
+                self_path(),
+                {}};
+    // What is followed is still another program's, and may be taken over.
+    for (const auto& each : config::load(environment).candidates)
+        if (!config::is_followed(each.scope)) out.own.insert(each.path);
     std::vector<ForeignFile> files;
     std::set<std::string> seen;
     for (const auto& client : known_clients()) {
@@ -86,11 +92,11 @@ Result<std::vector<ForeignFile>> read_all(const ImportOptions& options,
             if (!seen.insert(path).second)
                 continue;  // VS Code and its Insiders share those of a project
             auto file = read_foreign(client, path, out);
-            if (!file && !options.from.empty()) return file.error();
-            if (!file)  // it hides its own alone
+            if (file.fault && !options.from.empty()) return file.error();
+            if (file.fault)  // it hides its own alone
                 say("warning: " + file.error().message + "; nothing of it is taken");
             else
-                files.push_back(std::move(*file));
+                files.push_back(std::move(file));
         }
     }
     return files;
@@ -106,6 +112,8 @@ public:
 
     Outcome take(const ForeignFile& from, const ForeignServer& server) {
         Outcome outcome{&from, &server, "left", server.left};
+        if (server.needs_folder)
+            outcome.why += "; --scope project or local takes it for the one that we are in";
         if (outcome.why.empty() && from.of_checkout && !options_.names(server.id))
             outcome.why =
                 "it comes with the checkout, which is somebody else's word; whoever "

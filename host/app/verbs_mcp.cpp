@@ -414,8 +414,8 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         verb->add_option("--scope", *scope,
                          "What the files of one scope say, whether it counts or not; effective: "
                          "what counts")
-            ->check(CLI::IsMember(
-                {"effective", "plugin", "user", "project", "local", "session", "enterprise"}))
+            ->check(CLI::IsMember({"effective", "plugin", "client", "user", "project", "local",
+                                   "session", "enterprise"}))
             ->capture_default_str();
     choice.on(test,
               [server, scope](const auto& global) { return test_verb(global, *server, *scope); });

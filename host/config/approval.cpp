@@ -302,7 +302,7 @@ std::string why_inert(const Proposal& proposal) {
 }
 
 bool from_project(Scope scope) {
-    return scope == Scope::Project || scope == Scope::Local;
+    return scope == Scope::ClientProject || scope == Scope::Project || scope == Scope::Local;
 }
 
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,

@@ -19,8 +19,21 @@
 namespace patchbay::config {
 
 // Weakest first; the order is the strength.
-enum class Scope { BuiltIn, Plugin, User, Project, Local, Session, Enterprise };
+// Client: what this person has in the files of other programs that [import] follows; ClientProject: what a
+// checkout has in theirs. Both are called "client".
+enum class Scope {
+    BuiltIn,
+    Plugin,
+    Client,
+    ClientProject,
+    User,
+    Project,
+    Local,
+    Session,
+    Enterprise
+};
 const char* name_of(Scope scope);                         // "built-in", "plugin", "user", ...
+bool is_followed(Scope scope);                            // of a client's file
 std::optional<Scope> scope_named(std::string_view name);  // nothing: none is called so
 
 // Where a value was written. `file` is a path, or "--set", "PATCHBAY_CONFIG_JSON".
@@ -312,7 +325,8 @@ struct Config {
     std::vector<Executor> executors;    // the same
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     LogSettings log;
-    bool deny_all = false;  // broken enterprise file; `stop` says why
+    std::vector<std::string> follow;  // [import] follow: ids of clients, the strongest first
+    bool deny_all = false;            // broken enterprise file; `stop` says why
     // Why only enterprise files were read: "/etc/patchbay/enterprise.toml is exclusive"; empty: the
     // others were too.
     std::string closed_by;

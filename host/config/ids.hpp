@@ -26,7 +26,7 @@ std::string bare_name(std::string_view name);
 // with "-" for the rest, and six digits of its hash, or more, where that is not enough to tell it from
 // others. The name is kept in ServerEntry::written. The same names get the same ids in every file.
 //
-// Enterprise, session, user and plugin files come first, in this order, then those of a checkout: none
+// Enterprise, session, user, followed and plugin files come first, in this order, then those of a checkout: none
 // changes an id that one before it has given. Among the files of one scope a name that is an id keeps
 // it. An entry that adjusts a server and may mean several is copied for each; but for the first they
 // only forbid (ServerEntry::only_forbids). A second call changes nothing.

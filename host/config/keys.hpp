@@ -28,8 +28,10 @@ using Take = std::string (*)(Target& target, const Node& value);
 template <class Source>
 using Tell = boost::json::value (*)(const Source& source);
 
-enum class May { Anyone, NotProject };  // NotProject: refused in project and local files
-enum class Overlay { No, Yes };         // Yes: an entry that names no way to connect may set it
+// NotProject: refused in project and local files; UserAlone: also for one run, so that the user's own files and an
+// administrator's are left.
+enum class May { Anyone, NotProject, UserAlone };
+enum class Overlay { No, Yes };  // Yes: an entry that names no way to connect may set it
 
 // What another value does to a server that runs.
 enum class Effect {

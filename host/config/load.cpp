@@ -113,7 +113,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     if (environment.servers_of)
         for (auto& fragment : sources.fragments)
             if (const auto scope = fragment.source.scope;
-                scope != *environment.servers_of && scope != Scope::Enterprise)
+                name_of(scope) != std::string_view(name_of(*environment.servers_of)) &&
+                scope != Scope::Enterprise)
                 fragment.servers.clear();
     Loaded loaded;
     for (const auto& fragment : sources.fragments)

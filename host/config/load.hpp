@@ -22,6 +22,8 @@ struct StoredSecrets {
     std::function<Result<void>(const std::string& name)> check;  // whether there is one
 };
 
+class ClientFiles;  // followed.hpp
+
 // Everything the outside world contributes, so that tests can bring their own.
 struct Environment {
     std::string working_directory;
@@ -38,6 +40,7 @@ struct Environment {
     StoredSecrets stored_secrets;  // empty: there are none here
     // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
     core::Secrets* secrets = nullptr;
+    const ClientFiles* client_files = nullptr;  // null: nobody knows any, so [import] follows none
 
     static Environment of_this_process();
 };
@@ -58,7 +61,8 @@ struct PluginFragment {  // [servers.*] of one plugin manifest
 struct Loaded {
     Config config;
     std::vector<Candidate> candidates;  // in order of search, strongest last
-    std::string project;  // the folder whose project and local files were read; empty: none
+    // The folder that the files of a project speak for which were read, ours or a client's; empty: none was.
+    std::string project;
 };
 
 // Which definitions of a checkout this user has approved. Implemented by whoever keeps the record.

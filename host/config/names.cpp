@@ -14,10 +14,14 @@ constexpr std::array kLevels = {"disable",       "deny",          "require-appro
 }  // namespace
 
 std::optional<Scope> scope_named(std::string_view name) {
-    for (const auto scope : {Scope::BuiltIn, Scope::Plugin, Scope::User, Scope::Project,
-                             Scope::Local, Scope::Session, Scope::Enterprise})
+    for (const auto scope : {Scope::BuiltIn, Scope::Plugin, Scope::Client, Scope::User,
+                             Scope::Project, Scope::Local, Scope::Session, Scope::Enterprise})
         if (name == name_of(scope)) return scope;
     return {};
+}
+
+bool is_followed(Scope scope) {
+    return scope == Scope::Client || scope == Scope::ClientProject;
 }
 
 const char* name_of(Scope scope) {
@@ -26,6 +30,9 @@ const char* name_of(Scope scope) {
             return "built-in";
         case Scope::Plugin:
             return "plugin";
+        case Scope::Client:
+        case Scope::ClientProject:
+            return "client";
         case Scope::User:
             return "user";
         case Scope::Project:

@@ -4,6 +4,7 @@
 #include "config/assignment.hpp"
 #include "config/dialects.hpp"
 #include "config/enterprise_folder.hpp"
+#include "config/followed.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
 #include "core/text.hpp"
@@ -67,6 +68,7 @@ public:
         std::move(enterprise_places.begin(), enterprise_places.end(),
                   std::back_inserter(out_.candidates));
         std::move(enterprise.begin(), enterprise.end(), std::back_inserter(out_.fragments));
+        clients();
         return std::move(out_);
     }
 
@@ -133,7 +135,7 @@ private:
             return;
         }
         fragment.servers.clear();
-        fragment.broken = true;
+        fragment.broken = fragment.source.scope != Scope::ClientProject;  // that forbids nothing
         place.found = Candidate::Found::Broken;
         place.note = "its servers are left out: with them, the project's files name more than " +
                      std::to_string(kMostInCheckout) + " servers, the limit";
@@ -157,6 +159,25 @@ private:
             }
         }
         out_.candidates.push_back(std::move(place));
+    }
+
+    // Last, since other files say which; listed behind those of plugins.
+    void clients() {
+        auto followed = follow(out_.fragments, out_.candidates, out_.closed_by, environment_);
+        std::vector<Candidate> places;
+        for (auto& file : followed.files) {
+            for (auto& fragment : file.fragments) {
+                if (from_project(fragment.source.scope)) bound(fragment, file.place);
+                out_.fragments.push_back(std::move(fragment));
+            }
+            places.push_back(std::move(file.place));
+        }
+        const auto at = std::find_if(out_.candidates.begin(), out_.candidates.end(),
+                                     [](const auto& each) { return each.scope > Scope::Plugin; });
+        out_.candidates.insert(at, std::make_move_iterator(places.begin()),
+                               std::make_move_iterator(places.end()));
+        std::move(followed.diagnostics.begin(), followed.diagnostics.end(),
+                  std::back_inserter(out_.diagnostics));
     }
 
     void user() {

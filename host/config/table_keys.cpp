@@ -297,6 +297,10 @@ constexpr std::array kOwnKeys = {
              },
              told<&C::secret_store>},
 
+    // What it follows is as good as written by the user.
+    TableKey{"import", "follow", May::UserAlone, [](C& c, N v) { return take_texts(c.follow, v); },
+             told<&C::follow>},
+
     TableKey{
         "log", "level", kNotProject,  // it could hide what we have to say of it
         [](C& c, N v) {
@@ -345,9 +349,10 @@ std::span<const TableKey> table_keys() {
 const std::vector<std::string>& top_level_keys() {
     static const std::vector<std::string> keys = [] {
         std::vector<std::string> all = {
-            "servers", "mcp",    "inputs", "version", "enabled",     "exclusive", "$schema",
-            "policy",  "client", "health", "limits",  "permissions", "plugins",   "secrets",
-            "log",     "auth",   "host",   "gateway", "agents",      "executors", "templates"};
+            "servers", "mcp",       "inputs",    "version", "enabled", "exclusive",
+            "$schema", "policy",    "client",    "health",  "limits",  "permissions",
+            "plugins", "secrets",   "log",       "auth",    "host",    "gateway",
+            "agents",  "executors", "templates", "import"};
         for (const auto& table : kForeignTables) all.emplace_back(table.name);
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());

@@ -16,6 +16,22 @@
 
 namespace patchbay::config {
 
+namespace {
+
+bool may_say(const TableKey& key, Scope scope) {
+    switch (key.may) {
+        case May::Anyone:
+            return true;
+        case May::NotProject:
+            return !from_project(scope);
+        case May::UserAlone:
+            return scope == Scope::User || scope == Scope::Enterprise;
+    }
+    return false;
+}
+
+}  // namespace
+
 void TableMerge::finish(const std::vector<Fragment>& fragments,
                         const std::vector<std::string>& defined) {
     auto& config = into_.config;
@@ -57,10 +73,11 @@ void TableMerge::take(const Member& table, const Fragment& fragment) {
 void TableMerge::take_key(const TableKey& key, const Member& member, const Source& source,
                           Config& into) {
     const auto name = std::string(key.table) + "." + std::string(key.name);
-    if (key.may == May::NotProject && from_project(source.scope)) {
+    if (!may_say(key, source.scope)) {
         return into_.note(Severity::Error, source.place(member.mark),
                           name + ": not allowed in a " + name_of(source.scope) +
-                              " file; write it to your user config");
+                              (source.scope == Scope::Session ? " source" : " file") +
+                              "; write it to your user config");
     }
     // Permissions are not for the first who speaks: join_permissions() joins them.
     if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;

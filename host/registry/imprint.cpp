@@ -194,9 +194,10 @@ Imprint made_of(const Snapshot& snapshot, const std::string* salt) {
     const Digester digest(salt, "");
     for (const auto& table : shown.get_object()) {
         const std::string name(table.key());
-        // These have parts of their own above; what [auth.*] says is among what reaches each server that uses it.
+        // These have parts of their own above; what [auth.*] says is among what reaches each server that uses it, and
+        // what [import] brings are servers.
         if (!table.value().is_object() || name == "servers" || name == "auth" ||
-            name == "permissions")
+            name == "permissions" || name == "import")
             continue;
         for (const auto& member : table.value().get_object()) {
             const auto key = name + "." + std::string(member.key());

@@ -1,0 +1,143 @@
+// `[import] follow`: the files of other programs as a scope, weaker than what is one's own.
+#include "integration/connect_fixture.hpp"
+#include "integration/host_guest.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace patchbay::test {
+namespace {
+
+class Follow : public Connect {
+protected:
+    void follow(const std::string& clients, const std::string& more = {}) const {
+        put("config/patchbay/config.toml", "[import]\nfollow = [" + clients + "]\n" + more);
+    }
+    static std::string servers(const std::string& entries) {
+        return "{\n  \"mcpServers\": {" + entries + "}\n}\n";
+    }
+    static std::string example(const std::string& id) {
+        return "\"" + id + "\": {\"command\": \"" + example_server() + "\"}";
+    }
+    std::string cursor(const std::string& entries) const {
+        return put(".cursor/mcp.json", servers(entries));
+    }
+    bool answers(const std::string& id) const {
+        return home.run({"call", "mcp__" + id + "__echo", "message=hi"}).exit_code == 0;
+    }
+    // Scopes by id, as `mcp list` has them.
+    std::map<std::string, std::string> scopes(Words words = {"mcp", "list"}) const {
+        words.insert(words.begin(), {"--json", "-q"});
+        std::map<std::string, std::string> found;
+        const auto list = json::parse(home.run(std::move(words)).out);
+        for (const auto& each : list.as_array())
+            found[each.at("id").as_string().c_str()] = each.at("scope").as_string().c_str();
+        return found;
+    }
+};
+
+using Scopes = std::map<std::string, std::string>;
+
+TEST_F(Follow, WhatAProgramHasIsReadWhereItLiesAndNamed) {
+    const auto file = cursor(example("ex"));
+    EXPECT_EQ(scopes(), Scopes{}) << "nobody asked for it";
+    follow("\"cursor\"");
+    EXPECT_EQ(scopes(), (Scopes{{"ex", "client"}}));
+    EXPECT_TRUE(answers("ex"));
+    EXPECT_THAT(home.run({"mcp", "get", "ex"}).out, HasSubstr("client config " + file + ":2:18"));
+    EXPECT_THAT(home.run({"config", "show", "--origin"}).out,
+                AllOf(HasSubstr("\"scope\": \"client\""), HasSubstr("\"file\": \"" + file + "\"")));
+    EXPECT_THAT(home.run({"config", "paths"}).out, HasSubstr(file));
+    EXPECT_EQ(scopes({"mcp", "list", "--scope", "client"}), (Scopes{{"ex", "client"}}));
+    // Live: nothing was taken over.
+    cursor(example("other"));
+    EXPECT_EQ(scopes(), (Scopes{{"other", "client"}}));
+    EXPECT_THAT(home.run({"import", "--dry-run"}).out, HasSubstr("would be added"));
+}
+
+TEST_F(Follow, OnesOwnFilesAreStrongerAndOfClientsTheFirstNamed) {
+    cursor(example("a") + "," + example("b"));
+    put(".claude.json", servers("\"a\": {\"command\": \"of-claude\"}"));
+    follow("\"claude\", \"cursor\"", "[servers.b]\ncommand = 'mine'\n");
+    EXPECT_EQ(scopes(), (Scopes{{"a", "client"}, {"b", "user"}}));
+    EXPECT_THAT(home.run({"mcp", "get", "a"}).out, HasSubstr("of-claude"));
+    follow("\"cursor\", \"claude\"");
+    EXPECT_THAT(home.run({"mcp", "get", "a"}).out, Not(HasSubstr("of-claude")));
+    // An overlay of one's own turns it off, and their file is not touched.
+    const auto theirs = text(".cursor/mcp.json");
+    EXPECT_EQ(home.run({"mcp", "disable", "a", "--scope", "user"}).exit_code, 0);
+    EXPECT_EQ(text(".cursor/mcp.json"), theirs);
+    EXPECT_FALSE(answers("a"));
+}
+
+TEST_F(Follow, WhatACheckoutHasForAProgramWaitsForAnApproval) {
+    home.write(".cursor/mcp.json", servers(example("theirs") + "," + example("ex")));
+    cursor(example("ex"));
+    follow("\"cursor\"");
+    EXPECT_FALSE(answers("theirs"));
+    EXPECT_TRUE(answers("ex")) << "the user's own stays in force";
+    const auto waiting = home.run({"trust"});
+    EXPECT_THAT(waiting.out + waiting.err, HasSubstr("theirs"));
+    EXPECT_EQ(home.run({"trust", "--yes", "theirs"}).exit_code, 0);
+    EXPECT_TRUE(answers("theirs"));
+    home.write(".cursor/mcp.json", servers("\"theirs\": {\"command\": \"" + example_server() +
+                                           "\", \"args\": [\"--x\"]}"));
+    EXPECT_FALSE(answers("theirs")) << "it is another definition now";
+}
+
+TEST_F(Follow, AFileThatDoesNotParseTakesOutNothingElse) {
+    const auto file = put(".cursor/mcp.json", "{\n  \"mcpServers\": {,}\n}");
+    put(".claude.json", servers(example("ex") + ", \"bad\": {\"command\": [1, 2]}, \"secret\": "
+                                                "{\"command\": \"${file:/etc/passwd}\"}"));
+    follow("\"cursor\", \"claude\"");
+    EXPECT_TRUE(answers("ex"));
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 4);
+    EXPECT_THAT(checked.out + checked.err, AllOf(HasSubstr("client config " + file + ":2:"),
+                                                 HasSubstr("nothing of it is followed"),
+                                                 HasSubstr("server \"secret\": not followed")));
+}
+
+TEST_F(Follow, OnlyTheUserSaysSoAndAWrongNameIsAnError) {
+    cursor(example("ex"));
+    home.write(".patchbay/config.toml", "[import]\nfollow = [\"cursor\"]\n");
+    auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 4);
+    EXPECT_THAT(checked.out + checked.err,
+                HasSubstr("import.follow: not allowed in a project file"));
+    EXPECT_EQ(scopes(), Scopes{});
+    std::filesystem::remove_all(home.work() / ".patchbay");
+    EXPECT_EQ(home.run({"--set", "import.follow=[\"cursor\"]", "mcp", "list"}).exit_code, 4);
+    follow("\"curser\"");
+    checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 4);
+    EXPECT_THAT(checked.out + checked.err,
+                AllOf(HasSubstr("config.toml:2:11: import.follow: no client \"curser\" is known"),
+                      HasSubstr("did you mean \"cursor\"?"), HasSubstr("claude")));
+}
+
+TEST_F(Follow, AHostThatRunsHearsOfTheirChanges) {
+    home.environment["PATCHBAY_HOST_PATIENCE_MS"] = "60000";
+    cursor(example("x"));
+    follow("\"cursor\"");
+    const auto says = [](RunningHost& host, const std::string& text) {
+        return host.program().wait_until(
+            [&] { return host.program().err().find(text) != std::string::npos; });
+    };
+    RunningHost host(home);
+    cursor(example("x") + "," + example("y"));
+    EXPECT_TRUE(says(host, "configuration: start y")) << host.program().err();
+    follow("\"claude\", \"cursor\"");
+    EXPECT_THAT(home.run({"-v", "call", "mcp__y__echo", "message=hi"}).err, HasSubstr(" is asked"))
+        << "it is the host of the same configuration still";
+    // What is wrong there holds up nothing of one's own.
+    cursor("\"x\": [,");
+    follow("\"cursor\"", "[servers.z]\ncommand = '" + example_server() + "'\n");
+    EXPECT_TRUE(says(host, "start z")) << host.program().err();
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace patchbay::test
