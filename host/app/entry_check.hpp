@@ -15,8 +15,8 @@ namespace patchbay::app {
 // Invalid, with what is wrong with the server when `file` says `text`; of warnings only those that it brings are told.
 Result<void> judge(const Host& host, const std::string& file, const std::string& text,
                    const std::string& id, const GlobalOptions& global);
-// Of secrets in clear text, where the file comes with a checkout.
+// Of secrets in clear text, where `file` comes with a checkout or others of this machine may read it.
 void warn_of_secrets(const std::string& id, const boost::json::object& entry, config::Scope scope,
-                     const GlobalOptions& global);
+                     const std::string& file, const GlobalOptions& global);
 
 }  // namespace patchbay::app

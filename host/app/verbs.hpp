@@ -57,8 +57,8 @@ void add_presets_verb(CLI::App& mcp, Choice& choice);
 void add_get_verb(CLI::App& mcp, Choice& choice);
 void add_import_verb(CLI::App& app, Choice& choice);
 void add_init_verb(CLI::App& app, Choice& choice);
-// What other clients have, into the project's file: all, those that a person picks, or none. `taken` gets a line a
-// server, as `import` prints them.
+// What other clients have: all that is the person's, those that they pick, or none. What a checkout has for them goes into
+// the project's file, all else into the local one beside it. `taken` gets a line a server, as `import` prints them.
 enum class Offer { Nothing, All, Ask };
 int offer_import(const GlobalOptions& global, Offer offer, boost::json::array& taken);
 void add_undo_verb(CLI::App& config, Choice& choice);

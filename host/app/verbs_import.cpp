@@ -9,6 +9,7 @@
 #include "app/typed_entry.hpp"
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
+#include "config/ids.hpp"
 #include "config/resolve.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
@@ -26,6 +27,7 @@
 #include <set>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -35,7 +37,7 @@ namespace {
 
 struct ImportOptions {
     std::vector<std::string> ids;
-    std::string from, file, scope = "user", secrets = "keep";
+    std::string from, file, as, scope = "user", secrets = "keep";
     bool dry_run = false, replace = false;
 
     bool names(const std::string& id) const {
@@ -127,6 +129,8 @@ public:
         return outcome;
     }
 
+    const std::set<std::string>& files() const { return files_; }  // that it has written
+
 private:
     Result<std::string> put(const ForeignServer& server) {
         const auto state = default_state_directory(environment_);
@@ -149,11 +153,11 @@ private:
         if (there && planned != planned_.end())
             return Error{ErrorCode::Invalid,
                          "another client has another one by that id; patchbay import " + server.id +
-                             " --from CLIENT says which"};
+                             " --from CLIENT says which, and --as NEWID calls the other one so"};
         if (there && !options_.replace)
             return Error{ErrorCode::Invalid, file->path() +
                                                  " has another one by that id; --replace puts this "
-                                                 "in its place"};
+                                                 "in its place, --as NEWID beside it"};
         auto text = file->with(entry);
         if (!text) return text.error();
         // Before the file that names them, and of a trial nobody is told that they are not there.
@@ -165,7 +169,7 @@ private:
             return fine.error();
         }
         planned_.emplace(server.id, entry);
-        warn_of_secrets(server.id, entry, options_.into(), global_);
+        warn_of_secrets(server.id, entry, options_.into(), file->path(), global_);
         if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
         if (auto written = write(*file, std::move(*text), server.id, entry, taken); !written) {
             forget(taken);
@@ -217,6 +221,7 @@ private:
         auto written =
             file.write(std::move(text), "import", std::move(note), continues ? &*last_ : nullptr);
         if (!written) return written.error();
+        files_.insert(written->file);
         last_ = std::move(*written);
         if (options_.into() == Scope::User) return {};
         Host now(host_options(global_));
@@ -230,6 +235,7 @@ private:
     std::map<std::string, json::object> planned_;  // of this run, by id
     std::optional<ScopeChange> last_;
     Turn turn_;  // one for all servers: they are one change
+    std::set<std::string> files_;
 };
 
 json::array json_of(const std::vector<Outcome>& outcomes) {
@@ -263,6 +269,12 @@ void print(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
     print_table(rows);
 }
 
+template <class Files>
+void tell_files(const Files& files, const GlobalOptions& global) {
+    if (global.json || global.quiet) return;
+    for (const auto& file : files) say("written: " + file);
+}
+
 void tell_notes(const std::vector<Outcome>& outcomes, const GlobalOptions& global) {
     for (const auto& each : outcomes) {
         const auto name = "server \"" + core::printable(each.server->id, 80) + "\" of " +
@@ -276,9 +288,41 @@ void tell_notes(const std::vector<Outcome>& outcomes, const GlobalOptions& globa
     }
 }
 
-int import_verb(const GlobalOptions& global, const ImportOptions& options) {
-    const auto files = read_all(options, environment_of(global));
+// By another id than its client has for it.
+Result<void> rename(std::vector<ForeignFile>& files, ImportOptions& options) {
+    if (options.as.empty()) return {};
+    if (options.ids.size() != 1)
+        return Error{ErrorCode::Invalid,
+                     "--as: what one server is called here; expected the one ID that its client "
+                     "has for it"};
+    if (!config::valid_id(options.as))
+        return Error{ErrorCode::Invalid, "--as: \"" + core::printable(options.as, 80) +
+                                             "\" is no id; it has letters, digits, \"-\" and "
+                                             "\"_\", 64 at most, and no \"__\""};
+    std::set<std::string> clients;
+    for (auto& file : files)
+        for (auto& server : file.servers)
+            if (server.id == options.ids.front()) {
+                clients.insert(file.client->id);
+                server.id = options.as;
+            } else if (server.id == options.as) {
+                server.id.clear();  // that one is not asked for
+            }
+    if (clients.size() > 1)
+        return Error{
+            ErrorCode::Invalid,
+            "--as: " +
+                core::join(std::vector<std::string>(clients.begin(), clients.end()), " and ") +
+                " have a server \"" + core::printable(options.ids.front(), 80) +
+                "\"; --from says whose is meant"};
+    if (!clients.empty()) options.ids = {options.as};
+    return {};
+}
+
+int import_verb(const GlobalOptions& global, ImportOptions options) {
+    auto files = read_all(options, environment_of(global));
     if (!files) return report_file(files.error(), global);
+    if (auto renamed = rename(*files, options); !renamed) return report(renamed.error(), global);
     std::vector<std::string> ids;
     for (const auto& file : *files)
         for (const auto& server : file.servers) ids.push_back(server.id);
@@ -309,6 +353,7 @@ int import_verb(const GlobalOptions& global, const ImportOptions& options) {
     }
     print(outcomes, global);
     tell_notes(outcomes, global);
+    tell_files(import.files(), global);
     const bool wrote = std::any_of(outcomes.begin(), outcomes.end(),
                                    [](const auto& each) { return each.state == "added"; });
     if (wrote && options.into() == Scope::Local) keep_out_of_git(global);
@@ -382,19 +427,34 @@ std::vector<Found> chosen_of(const std::vector<Found>& found) {
 
 int offer_import(const GlobalOptions& global, Offer offer, json::array& taken) {
     if (offer == Offer::Nothing) return kOk;
-    ImportOptions options;
+    // What a person has for all projects is theirs, and no matter of whoever else works on this one.
+    ImportOptions options, own;
     options.scope = "project";
-    options.secrets = "store";
+    own.scope = "local";
+    options.secrets = own.secrets = "store";
     const auto files = read_all(options, environment_of(global));
     if (!files) return report_file(files.error(), global);
     auto found = found_in(*files, offer == Offer::Ask);
     if (offer == Offer::Ask && !found.empty()) found = chosen_of(found);
-    for (const auto& each : found) options.ids.push_back(each.server->id);
-    Import import(global, options);
+    for (const auto& each : found) {
+        options.ids.push_back(each.server->id);
+        own.ids.push_back(each.server->id);
+    }
     std::vector<Outcome> outcomes;
-    for (const auto& each : found) outcomes.push_back(import.take(*each.file, *each.server));
+    std::vector<std::string> written;
+    // One after the other: whoever changes files has the turn until it ends.
+    const auto take = [&](const ImportOptions& into, bool of_checkout) {
+        Import import(global, into);
+        for (const auto& each : found)
+            if (each.file->of_checkout == of_checkout)
+                outcomes.push_back(import.take(*each.file, *each.server));
+        written.insert(written.end(), import.files().begin(), import.files().end());
+    };
+    take(options, true);
+    take(own, false);
     if (!outcomes.empty() && !global.json) print(outcomes, global);
     tell_notes(outcomes, global);
+    tell_files(written, global);
     taken = json_of(outcomes);
     return kOk;
 }
@@ -413,6 +473,8 @@ void add_import_verb(CLI::App& app, Choice& choice) {
         ->type_name("CLIENT");
     import.add_option("--file", options->file, "This file, in the words of that client")
         ->type_name("FILE");
+    import.add_option("--as", options->as, "What the one that is named is called here")
+        ->type_name("NEWID");
     import.add_option("--scope", options->scope, "Into whose file: local, project or user")
         ->check(CLI::IsMember({"local", "project", "user"}))
         ->capture_default_str();

@@ -12,8 +12,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -62,6 +65,20 @@ std::string_view starter(const std::string& format) {
     return found == all.end() ? std::string_view() : found->text;
 }
 
+// Files of ours in a checkout of somebody else would be read by nobody: not by them, nor in their folder by us.
+Result<void> check_owner(const fs::path& project) {
+    struct stat about {};
+    if (::stat(project.c_str(), &about) != 0)
+        return Error{ErrorCode::Io,
+                     "cannot look at " + project.string() + ": " + std::strerror(errno)};
+    if (about.st_uid == ::geteuid() || about.st_uid == 0) return {};
+    return Error{ErrorCode::Denied,
+                 project.string() + " belongs to user " + std::to_string(about.st_uid) +
+                     ", not to you (" + std::to_string(::geteuid()) +
+                     "): no file of a project counts where another user may write; patchbay mcp "
+                     "add --scope user writes what you have everywhere"};
+}
+
 bool may_be_asked(const GlobalOptions& global) {
     return !global.json && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
 }
@@ -75,6 +92,7 @@ int init_verb(const GlobalOptions& global, const InitOptions& options) {
                        "this is your home, and no project: what stands here would count in all of "
                        "them; patchbay mcp add --scope user writes what you have everywhere"},
                       global);
+    if (auto fine = check_owner(project); !fine) return report(fine.error(), global);
     const auto file = folder / ("config." + options.format);
     const auto ignore_file = project / ".gitignore";
     for (const auto& path : {folder, folder / kSchemaFile, ignore_file})
@@ -124,15 +142,17 @@ void add_init_verb(CLI::App& app, Choice& choice) {
         ".patchbay/config.toml in the root of the checkout, else here, with the JSON Schema for "
         "editors beside it;\nin a git checkout .patchbay.local.* is added to .gitignore. What is "
         "there is never overwritten. At a\nterminal the servers that other clients have "
-        "(patchbay import) are offered; secrets in clear text among\nthem are kept as "
-        "`patchbay secret` keeps them.");
+        "(patchbay import) are offered: yours go into .patchbay.local.toml,\nthose of the checkout "
+        "into the new file. Secrets in clear text among them are kept as `patchbay secret` keeps "
+        "them.");
     init.add_option("--format", options->format, "Of the file: toml, yaml or json (with comments)")
         ->check(CLI::IsMember({"toml", "yaml", "json"}))
         ->capture_default_str();
     auto* none =
         init.add_flag("--no-import", options->no_import, "Offer no servers of other clients");
     init.add_flag("--yes", options->yes,
-                  "Ask nothing: take over each server that your other clients have")
+                  "Ask nothing: take over each server that your other clients have, into "
+                  ".patchbay.local.toml")
         ->excludes(none);
     choice.on(init, [options](const auto& global) { return init_verb(global, *options); });
 }

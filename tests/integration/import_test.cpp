@@ -210,6 +210,43 @@ TEST_F(Import, WhatIsThereStaysUnlessItIsToBeReplaced) {
     EXPECT_THAT(written(), AllOf(HasSubstr("# mine\n[servers.one]\n"), HasSubstr("\"cat\"")));
 }
 
+TEST_F(Import, TwoOfOneIdAreBothTakenByAnother) {
+    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": "cat"}}})");
+    put(".kiro/settings/mcp.json", R"({"mcpServers": {"one": {"command": "tac"}}})");
+    EXPECT_EQ(take({"--from", "cursor"}).exit_code, 0);
+    EXPECT_THAT(take({"one", "--as", "two"}).err, HasSubstr("--from says whose is meant"));
+    EXPECT_THAT(take({"--as", "two"}).err, HasSubstr("expected the one ID"));
+    EXPECT_THAT(take({"one", "--from", "kiro", "--as", "a b"}).err, HasSubstr("is no id"));
+    const auto done = take({"one", "--from", "kiro", "--as", "two"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("written: " + file("config/patchbay/config.toml")));
+    EXPECT_THAT(written(), AllOf(HasSubstr("[servers.one]\ncommand = \"cat\"\n"),
+                                 HasSubstr("[servers.two]\ncommand = \"tac\"\n")));
+}
+
+TEST_F(Import, ASecretThatOthersMayReadIsToldWithItsFile) {
+    put(".cursor/mcp.json",
+        R"({"mcpServers": {"one": {"command": "cat", "env": {"API_TOKEN": "s3cret-value-1"}}}})");
+    const auto into = put("config/patchbay/mcp.json", "{\"mcpServers\": {}}\n");
+    const auto warning = "env.API_TOKEN is in clear text in " + into;
+    fs::permissions(into, fs::perms(0600));
+    EXPECT_THAT(take({"--dry-run"}).err, Not(HasSubstr(warning)));
+    fs::permissions(into, fs::perms(0644));
+    const auto done = take();
+    EXPECT_THAT(done.err, AllOf(HasSubstr(warning), HasSubstr("--secrets store")));
+    EXPECT_THAT(read_file(into), HasSubstr("s3cret-value-1"));
+}
+
+// What lies in the home is what its user has for all projects, also of who stands there.
+TEST_F(Import, AtHomeItIsTheUsersFileAndNoCheckouts) {
+    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": "cat"}}})");
+    auto command = home.patchbay({"import"});
+    command.directory = home.root().string();
+    const auto done = test::run(command);
+    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_THAT(written(), HasSubstr("[servers.one]"));
+}
+
 TEST_F(Import, WhatCannotBeTakenSaysWhyAndTakesOnlyItselfOut) {
     put("config/goose/config.yaml",
         "extensions:\n  developer: {type: builtin, enabled: true}\n  fine: {type: stdio, cmd: "

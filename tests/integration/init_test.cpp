@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::test {
@@ -97,6 +98,17 @@ TEST_F(Init, LinksAreNotFollowed) {
     EXPECT_TRUE(fs::is_empty(home.root() / "elsewhere"));
 }
 
+TEST_F(Init, ACheckoutOfSomebodyElseIsLeftAlone) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+    constexpr uid_t kSomebody = 65534;
+    checkout();
+    ASSERT_EQ(::chown(home.work().c_str(), kSomebody, kSomebody), 0);
+    const auto done = init();
+    EXPECT_EQ(done.exit_code, 7);
+    EXPECT_THAT(done.err, HasSubstr("belongs to user 65534, not to you (0)"));
+    EXPECT_FALSE(fs::exists(home.work() / ".patchbay"));
+}
+
 TEST_F(Init, WhatOtherClientsHaveIsTakenWhenItIsWantedAndTrusted) {
     put(".cursor/mcp.json", R"({"mcpServers": {"ex": {"command": ")" + example_server() +
                                 R"(", "env": {"API_TOKEN": "s3cret-value-1"}}}})");
@@ -106,8 +118,11 @@ TEST_F(Init, WhatOtherClientsHaveIsTakenWhenItIsWantedAndTrusted) {
     fs::remove_all(home.work() / ".patchbay");
     const auto done = init({"--yes"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    const auto written = text("work/.patchbay/config.toml");
-    EXPECT_THAT(written, HasSubstr("\n[servers.ex]"));
+    // Theirs alone, and not everybody's who works on the project.
+    EXPECT_THAT(text("work/.patchbay/config.toml"), Not(HasSubstr("\n[servers.ex]")));
+    const auto written = text("work/.patchbay.local.toml");
+    EXPECT_THAT(written, HasSubstr("[servers.ex]"));
+    EXPECT_THAT(done.err, HasSubstr("written: " + (home.work() / ".patchbay.local.toml").string()));
     EXPECT_THAT(written, AllOf(HasSubstr("${secret:"), Not(HasSubstr("s3cret-value-1"))));
     EXPECT_THAT(written, Not(HasSubstr("theirs"))) << "nobody has looked at what a checkout says";
     EXPECT_EQ(home.run({"call", "mcp__ex__echo", "message=hi"}).exit_code, 0);
