@@ -82,11 +82,16 @@ void tell_strange_servers(const Agent& agent, const std::vector<std::string>& de
                           core::Effort& hints, std::vector<Diagnostic>& told) {
     const auto tell = [&](const char* key, const auto& places, const std::string& id) {
         if (std::find(defined.begin(), defined.end(), id) != defined.end()) return;
-        const auto place = places.find(id);
+        const auto found = places.find(id);
+        const auto& place = found == places.end() ? agent.place : found->second;
+        const auto hint = core::did_you_mean(id, defined, hints);
+        // Where nobody has one of nearly that name, it is most likely that of another checkout. A flag is meant for
+        // what is here.
+        if (hint.empty() && !place.is_flag()) return;
         told.push_back({Severity::Warning,
-                        place == places.end() ? agent.place : place->second,
+                        place,
                         "agents." + agent.name + key + ": no server \"" + core::printable(id, 80) +
-                            "\" is configured" + core::did_you_mean(id, defined, hints),
+                            "\" is configured" + hint,
                         {}});
     };
     if (agent.servers)

@@ -98,6 +98,14 @@ TEST(ConfigAgents, AServerThatIsNotThereIsToldWithTheNearest) {
                           "configured; did you mean \"git\"?"))
         << "at its own line, though the table stands above";
     EXPECT_EQ(config.agents[0].fault, "");
+    // That of a checkout where we are not.
+    const auto elsewhere = merged(Scope::User,
+                                  "[servers.git]\ncommand = 'git'\n[agents.x]\nservers = "
+                                  "['billing']\nmodes.billing = 'shared'\n");
+    EXPECT_EQ(all(elsewhere.diagnostics), "");
+    const auto flag = read_fragment("[agents.x]\nservers = ['billing']\n", Format::Toml,
+                                    {Scope::Session, 0, "--set"});
+    EXPECT_THAT(all(merge({flag}).diagnostics), HasSubstr("no server \"billing\" is configured"));
 }
 
 TEST(ConfigGateway, ItsKeysAreCheckedAndAnotherProgramsAgentsAreItsOwn) {
