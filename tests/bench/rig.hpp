@@ -53,6 +53,9 @@ void measure_http(const Programs& programs, double effort, std::vector<Row>& row
 // The rows about a host that stays.
 void measure_running_host(const Programs& programs, double effort, std::vector<Row>& rows);
 
+// The rows about files of configuration.
+void measure_config(const Programs& programs, double effort, std::vector<Row>& rows);
+
 // The rows about one server in front of others.
 void measure_gateway(const Programs& programs, double effort, std::vector<Row>& rows);
 

@@ -145,6 +145,7 @@ std::vector<Row> measure_rows(const Programs& programs, double effort, std::stri
         measure_servers(programs, effort, 1, rows);
     });
     measure("start", [&] { measure_start(programs, effort, rows); });
+    measure("config", [&] { measure_config(programs, effort, rows); });
     measure("run", [&] { measure_running_host(programs, effort, rows); });
     return rows;
 }
