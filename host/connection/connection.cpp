@@ -142,6 +142,10 @@ bool Connection::late() const {
     const auto& dialogue = impl_->dialogue;
     return dialogue.link.late || dialogue.requests.pending().size() > streams;
 }
+bool Connection::unused() const {
+    const auto& dialogue = impl_->dialogue;
+    return state() == State::Ready && dialogue.link.user == 0 && !dialogue.wishes.any();
+}
 const std::vector<protocol::Tool>& Connection::tools() const {
     return impl_->dialogue.tools.tools();
 }

@@ -51,6 +51,10 @@ public:
     // Whether the server owes an answer, or did not give one in time since it was started.
     bool late() const;
 
+    // It is ready, and nobody has asked anything over it or wished for what it may say: whoever holds it would not tell it
+    // from another one.
+    bool unused() const;
+
     // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
     // ended, well or not.
     void connect(std::function<void()> settled);

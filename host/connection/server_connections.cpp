@@ -55,7 +55,7 @@ Result<std::reference_wrapper<Connection>> ServerConnections::lease(const Caller
     spare_era_ = who.era();
     auto* slot = find_for(who.era());
     if (!slot) {
-        if (auto why = why_no_more()) return std::move(*why);
+        if (auto why = why_no_more(); why && !take_unused()) return std::move(*why);
         slot = &open(who.era());
     }
     slot->idle.stop();
@@ -132,6 +132,20 @@ std::optional<Error> ServerConnections::why_no_more() const {
                  server + std::to_string(count) + " connections are open" +
                      (leaving ? ", " + std::to_string(leaving) + " of which are closing" : "") +
                      " (limit connections_per_server)"};
+}
+
+// A session has its servers started before it calls anything, and many that are opened never do. The oldest goes.
+bool ServerConnections::take_unused() {
+    if (closing_ || departures_.count(spec_.id()) >= kMostMakingRoom) return false;
+    const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
+        return each->tenure.use() == Use::Own && each->connection->unused();
+    });
+    if (slot == slots_.end()) return false;
+    const auto row = std::find_if(leases_.begin(), leases_.end(),
+                                  [&](const auto& lease) { return lease.second == slot->get(); });
+    if (row == leases_.end()) return false;
+    release(row->first);
+    return true;
 }
 
 ServerConnections::Slot& ServerConnections::open(protocol::Era preferred) {

@@ -28,13 +28,16 @@ namespace patchbay::connection {
 class ServerConnections {
 public:
     static constexpr std::chrono::seconds kRestartPause{5};  // of one connection
+    // Connections that close while others have taken their places, beyond connections_per_server.
+    static constexpr std::size_t kMostMakingRoom = 8;
 
     ServerConnections(const Context& context, registry::ServerSpec spec, Departures& departures);
     ServerConnections(const ServerConnections&) = delete;
 
     // The connection that the caller has from now on, connected or not. Good until the caller goes or
     // the next ConnectionPool::apply(). It prefers the caller's era, or there is nothing to gain by
-    // one that does, or no room for it. Limit: there is none for it, and there are too many.
+    // one that does, or no room for it. Where there are too many, one that its holder has not used makes room, and the
+    // holder has another one when it comes for it. Limit: there is none.
     Result<std::reference_wrapper<Connection>> lease(const Caller& caller);
     // The connection that the caller has is closed at once, its calls end with it, and whoever held it
     // has another one, which is connecting. Limit: that has happened within kRestartPause.
@@ -72,6 +75,7 @@ private:
     bool serves(const Slot& slot, protocol::Era era) const;
     bool is_one_too_many(const Slot& slot) const;
     std::optional<Error> why_no_more() const;
+    bool take_unused();
     Slot& open(protocol::Era preferred);
     void ensure_spare();
     void begin_idle(Slot& slot);

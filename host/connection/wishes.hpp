@@ -55,6 +55,7 @@ public:
     std::set<std::string> resources() const;  // URIs that somebody holds
     // Who holds it, or what it is part of; ascending.
     std::vector<CallerNumber> holders_of(std::string_view uri) const;
+    bool any() const { return !resources_.empty() || !levels_.empty() || !request_levels_.empty(); }
     // Whether somebody has said how much the server is to log; else it says what it likes.
     bool any_level() const {
         return !levels_.empty() || (!link_.modern() && !request_levels_.empty());

@@ -148,8 +148,8 @@ TEST_F(Pool, OneCallerMoreThanTheLimitIsRefusedAndTheOthersGoOn) {
     limits.connections_per_server = 2;
     std::optional<test::FakeCaller> second(std::in_place, callers);
     test::FakeCaller third{callers};
-    connect(first);
-    connect(*second);
+    EXPECT_EQ(call(first), "1");
+    EXPECT_EQ(call(*second), "2");
     processes.at(1).holds_on = true;
     EXPECT_EQ(call(third), "server \"s\": 2 connections are open (limit connections_per_server)");
     bool settled = false;
@@ -162,6 +162,53 @@ TEST_F(Pool, OneCallerMoreThanTheLimitIsRefusedAndTheOthersGoOn) {
     pass(1ms);
     EXPECT_EQ(call(third), "3");
     EXPECT_EQ(call(first), "1");
+}
+
+// Most clients connect all servers before they call anything, and many of them never do.
+TEST_F(Pool, WhereThereIsNoRoomOneThatNobodyHasUsedMakesIt) {
+    limits.connections_per_server = 2;
+    test::FakeCaller second{callers}, third{callers};
+    connect(first);
+    connect(second);
+    EXPECT_EQ(call(second), "2");
+    EXPECT_EQ(call(third), "3") << "in the place of the first one's";
+    ASSERT_TRUE(wait([&] { return closed == 1; }));
+    pass(1ms);
+    EXPECT_EQ(call(first), "server \"s\": 2 connections are open (limit connections_per_server)")
+        << "both are in use";
+    EXPECT_EQ(call(second), "2");
+}
+
+TEST_F(Pool, WhoeverHasLostOneThatWasNotUsedHasAnotherWhenItIs) {
+    limits.connections_per_server = 2;
+    test::FakeCaller second{callers}, third{callers};
+    for (const auto* each : {&first, &second, &third}) connect(*each);
+    ASSERT_TRUE(wait([&] { return closed == 1; }));
+    pass(1ms);
+    EXPECT_EQ(call(first), "4");
+    ASSERT_TRUE(wait([&] { return closed == 2; }));
+    pass(1ms);
+    EXPECT_EQ(call(third), "3");
+}
+
+TEST_F(Pool, WhoeverWishesForSomethingOfAConnectionUsesIt) {
+    limits.connections_per_server = 1;
+    test::FakeCaller second{callers};
+    connect(first)->set_log_level(first, "info", [](const auto&) {});
+    EXPECT_THAT(call(second), HasSubstr("1 connections are open"));
+}
+
+TEST_F(Pool, NoMoreThanAFewMakeRoomAtATime) {
+    limits.connections_per_server = 1;
+    make = [](FakeServer& server) { server.holds_on = true; };
+    std::deque<test::FakeCaller> many;
+    for (int i = 0; i < 20; ++i) {
+        bool settled = false;
+        pool().connect(many.emplace_back(callers), {"s"}, [&] { settled = true; });
+        EXPECT_TRUE(wait([&] { return settled; }));
+    }
+    EXPECT_EQ(opened, 1 + ServerConnections::kMostMakingRoom);
+    for (auto& process : processes) process.let_go();
 }
 
 TEST_F(Pool, OpensNothingMoreOnceItCloses) {

@@ -204,6 +204,13 @@ TEST_F(ToolsOfTwo, AreMissingForTheCallerWhoseOwnConnectionFailed) {
 TEST_F(ToolsOfTwo, OfACallerThatGetsNoConnectionSaySo) {
     limits.connections_per_server = 1;
     EXPECT_THAT(list_of(caller).errors, IsEmpty());
+    // One that is not used would make room.
+    known()
+        .connections()
+        .lease("git", caller)
+        ->get()
+        .request(caller, {"tools/call", {R"("name":"log","arguments":{})", ""}, {}, {}},
+                 [](const auto&) {});
     const auto list = list_of(agent);
     ASSERT_EQ(list.errors.size(), 1u);
     EXPECT_EQ(list.errors[0].server, "git");
