@@ -46,6 +46,8 @@ struct EntryWords {
     const char* run_variable = nullptr;       // has the file
     bool run_in_folder =
         false;  // the variable has the folder of the file, which is all that it reads
+    // What it starts gets but a few of its own variables (HOME, PATH, the language), and `env`.
+    bool drops_variables = false;
 };
 
 struct KnownClient {

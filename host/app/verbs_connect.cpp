@@ -31,7 +31,7 @@ constexpr const char* kLikeMost = "cursor";
 
 struct ConnectOptions : WantedEntry {
     std::string client, file;
-    bool project = false, replace = false, dry_run = false, print = false, undo = false;
+    bool replace = false, dry_run = false, print = false, undo = false;
 };
 
 Error invalid(std::string why) {
@@ -92,6 +92,17 @@ std::string entry_text(const KnownClient& client, const std::string& name,
 void warn_of_the_clear(const ConnectOptions& options) {
     if (!options.token_env.empty() && options.goes_in_the_clear())
         say("warning: the token goes to " + options.url + " in the clear; https would hide it");
+}
+
+void warn_of_dropped(const KnownClient& client, const ConnectOptions& options,
+                     const config::Environment& environment) {
+    if (!options.project || !options.url.empty()) return;
+    const auto names = dropped_variables(client, environment);
+    if (names.empty()) return;
+    say(std::string("warning: ") + client.title + " hands " + core::join(names, ", ") +
+        " on to nothing that it starts, and the file of a project is no place for yours: "
+        "Patchbay looks where it does without them; connected without --project it is told of "
+        "them");
 }
 
 int print_entry(const KnownClient& client, const ConnectOptions& options, const std::string& file,
@@ -330,6 +341,7 @@ int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     const auto entry = entry_for(*client, options, environment);
     if (!entry) return report(entry.error(), global);
     if (!options.serve.empty() && !global.quiet) warn_of_strangers(global, options.serve);
+    if (!global.quiet) warn_of_dropped(*client, options, environment);
     if (options.print) {
         if (!global.quiet) warn_of_the_clear(options);
         return print_entry(*client, options, *file, *entry, global);

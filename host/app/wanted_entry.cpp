@@ -85,7 +85,45 @@ Result<void> use_token(const KnownClient& client, const WantedEntry& wanted, Lau
     return {};
 }
 
+// Beside PATH and HOME, which every client hands on, those that decide which files are read and where a host
+// that runs is met. PATCHBAY_CONFIG_JSON is a configuration itself, and may hold what belongs in no file of another.
+constexpr const char* kPlaces[] = {"XDG_CONFIG_HOME",     "XDG_STATE_HOME",  "XDG_DATA_HOME",
+                                   "XDG_DATA_DIRS",       "XDG_RUNTIME_DIR", "PATCHBAY_CONFIG",
+                                   "PATCHBAY_PLUGIN_PATH"};
+
+// One file: the client may start us elsewhere.
+std::string wherever_started(const std::string& name, const std::string& value,
+                             const config::Environment& environment) {
+    return name == "PATCHBAY_CONFIG" && !value.starts_with('/')
+               ? environment.working_directory + "/" + value
+               : value;
+}
+
+Result<void> add_places(const KnownClient& client, const config::Environment& environment,
+                        json::object& entry) {
+    json::object places;
+    for (const auto& name : dropped_variables(client, environment)) {
+        const auto value = wherever_started(name, *environment.variable(name), environment);
+        if (!core::valid_utf8(value))
+            return invalid("the value of " + name + " is not UTF-8, and " + client.title +
+                           ", which hands no such variable on, could not be told of it");
+        places[name] = value;
+    }
+    if (!places.empty()) entry[client.words.env] = std::move(places);
+    return {};
+}
+
 }  // namespace
+
+std::vector<std::string> dropped_variables(const KnownClient& client,
+                                           const config::Environment& environment) {
+    std::vector<std::string> names;
+    if (!client.words.drops_variables || !environment.variable) return names;
+    for (const char* name : kPlaces)
+        if (const auto value = environment.variable(name); value && !value->empty())
+            names.emplace_back(name);
+    return names;
+}
 
 // On this machine nobody else hears it.
 bool WantedEntry::goes_in_the_clear() const {
@@ -121,7 +159,10 @@ Result<json::object> entry_for(const KnownClient& client, const WantedEntry& wan
     if (!command) return command.error();
     launch.command = std::move(*command);
     launch.arguments.insert(launch.arguments.end(), more->begin(), more->end());
-    return client.program(launch);
+    auto entry = client.program(launch);
+    if (!wanted.project)
+        if (auto added = add_places(client, environment, entry); !added) return added.error();
+    return entry;
 }
 
 }  // namespace patchbay::app

@@ -74,8 +74,9 @@ TEST_F(Connect, PutsTheEntryInTheWordsOfEachClientAndTakesItOutAgain) {
 
 TEST_F(Connect, SpeaksTomlToCodexYamlToGooseAndOpencodesOwnJson) {
     ASSERT_EQ(connect({"codex"}).exit_code, 0);
-    EXPECT_EQ(text(".codex/config.toml"), "[mcp_servers.patchbay]\ncommand = \"" + program +
-                                              "\"\nargs = [\"serve\", \"--stdio\"]\n");
+    EXPECT_THAT(text(".codex/config.toml"),
+                StartsWith("[mcp_servers.patchbay]\ncommand = \"" + program +
+                           "\"\nargs = [\"serve\", \"--stdio\"]\n"));
     ASSERT_EQ(connect({"goose"}).exit_code, 0);
     EXPECT_THAT(
         text("config/goose/config.yaml"),
@@ -92,6 +93,33 @@ TEST_F(Connect, SpeaksTomlToCodexYamlToGooseAndOpencodesOwnJson) {
     ASSERT_EQ(connect({"opencode"}).exit_code, 0);
     EXPECT_THAT(text("config/opencode/opencode.json"),
                 StartsWith("{\"mcp\": {\"servers\": {\"patchbay\": {\"type\": \"local\""));
+}
+
+// Codex hands on no variable of those that say where our files are: what it starts would read others.
+TEST_F(Connect, TellsWhereItsFilesAreToAClientThatHandsNoVariableOn) {
+    home.environment["PATCHBAY_CONFIG"] = "mine.toml";
+    home.environment["PATCHBAY_CONFIG_JSON"] = R"({"servers":{}})";
+    home.environment["XDG_DATA_HOME"] = "";
+    const std::string expected[] = {"XDG_CONFIG_HOME = \"" + file("config") + "\"",
+                                    "XDG_STATE_HOME = \"" + file("state") + "\"",
+                                    "PATCHBAY_CONFIG = \"" + home.work().string() + "/mine.toml\""};
+    put("work/mine.toml", "");
+    for (const auto& how : {Words{"codex", "--print"}, Words{"codex", "--dry-run"}}) {
+        const auto shown = connect(how);
+        for (const auto& each : expected) EXPECT_THAT(shown.out, HasSubstr(each)) << shown.err;
+        EXPECT_THAT(shown.out, AllOf(Not(HasSubstr("XDG_DATA_HOME")), Not(HasSubstr("_JSON"))));
+    }
+    const auto done = connect({"codex"});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    for (const auto& each : expected) EXPECT_THAT(text(".codex/config.toml"), HasSubstr(each));
+    EXPECT_THAT(connect({"codex"}).err, HasSubstr("has patchbay already"));
+    EXPECT_THAT(connect({"gemini", "--print"}).out, Not(HasSubstr("XDG_")));
+    EXPECT_THAT(connect({"codex", "--print", "--http", "http://[::1]:1/mcp"}).out,
+                Not(HasSubstr("XDG_")));
+    const auto shared = connect({"codex", "--project"});
+    ASSERT_EQ(shared.exit_code, 0) << shared.err;
+    EXPECT_THAT(read_file(home.work() / ".codex/config.toml"), Not(HasSubstr("XDG_")));
+    EXPECT_THAT(shared.err, HasSubstr("warning: Codex hands XDG_CONFIG_HOME, XDG_STATE_HOME"));
 }
 
 TEST_F(Connect, LooksWhereAVariableHasMovedTheFile) {
@@ -249,8 +277,9 @@ TEST_F(Connect, DryRunAndPrintWriteNothing) {
                   program + "\",\n+      \"args\": [\"serve\", \"--stdio\"]\n+    }\n");
     EXPECT_THAT(dry.err, HasSubstr("nothing is written"));
     EXPECT_EQ(connect({"zed", "--dry-run"}).exit_code, 0);
-    EXPECT_EQ(connect({"codex", "--print"}).out, "[mcp_servers.patchbay]\ncommand = \"" + program +
-                                                     "\"\nargs = [\"serve\", \"--stdio\"]\n");
+    EXPECT_THAT(connect({"codex", "--print"}).out,
+                StartsWith("[mcp_servers.patchbay]\ncommand = \"" + program +
+                           "\"\nargs = [\"serve\", \"--stdio\"]\n"));
     EXPECT_EQ(connect({"codex", "--print", "--http", "http://[::1]:1/mcp"}).out,
               "[mcp_servers.patchbay]\nurl = \"http://[::1]:1/mcp\"\n");
     EXPECT_EQ(connect({"cursor", "--undo", "--dry-run"}).exit_code, 6);
