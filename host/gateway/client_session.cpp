@@ -185,6 +185,8 @@ void ClientSession::go_on_as(const std::string& revision, const json::object& ca
     prefer(Era::Legacy);
     events_.on_initialized();
     events_.on_tools_listed();
+    offered_.note_given_before();
+    came_back_ = true;
     arrival_.begin();
     wishes_.restore(std::move(wishes));
 }
@@ -266,7 +268,8 @@ void ClientSession::on_joined(const std::string& server) {
             offered_.compare(server, capability, [this, server, capability] {
                 events_.tell_changed(server, capability);
             });
-        else if (arrival_.over() && held->session()->can(capability))  // else the first list has it
+        // Else the first list has it, which who has come back does not ask for any more.
+        else if ((arrival_.over() || came_back_) && held->session()->can(capability))
             events_.tell_changed(server, capability);
     }
 }

@@ -102,6 +102,7 @@ private:
     View view_;
     const std::size_t most_requests_;
     const bool modern_alone_;
+    bool came_back_ = false;
     // Each borrows some of those above it.
     const Instructions instructions_;
     ClientHandshake handshake_;

@@ -120,6 +120,15 @@ void Offered::note_given(Kind kind, const service::ThingList& list) {
     }
 }
 
+void Offered::note_given_before() {
+    for (const auto kind : kKinds) {
+        const service::ThingListing listing(known_, caller_, kind, {});
+        for (const auto& server : view_.servers(known_.connections()))
+            if (auto texts = listing.listed_before(server))
+                given_[static_cast<std::size_t>(kind)].insert_or_assign(server, std::move(*texts));
+    }
+}
+
 bool Offered::gave_kept(const std::string& server, std::string_view capability) const {
     return std::any_of(std::begin(kKinds), std::end(kKinds), [&](Kind kind) {
         return service::words_of(kind).capability == capability &&

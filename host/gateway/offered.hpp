@@ -57,6 +57,8 @@ public:
     bool known(service::Kind kind, const std::string& name) const {
         return !view_.public_names() || owner_of(kind, name).has_value();
     }
+    // A client that has come back was given, as far as anybody knows, what servers listed last.
+    void note_given_before();
     // The client was given what that server listed before, of what it declares so ("prompts", "resources").
     bool gave_kept(const std::string& server, std::string_view capability) const;
     // Whether it lists something else by now; `differs` where it does.

@@ -188,6 +188,11 @@ bool ThingListing::knows(const std::string& id) const {
     return not_meant || is_ready(known_, caller_, id) || kept_of(id);
 }
 
+std::optional<std::vector<std::string>> ThingListing::listed_before(const std::string& id) const {
+    const auto kept = has_none(id) ? std::nullopt : kept_of(id);
+    return kept ? std::optional(kept->items->texts) : std::nullopt;
+}
+
 void ThingListing::connect(const std::string& id) {
     if (auto denied = known_.router().certain_denial(caller_, id, words_of(kind_).method))
         return take(id, std::move(*denied));

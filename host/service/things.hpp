@@ -79,6 +79,8 @@ public:
     void cut_short();
     // It need not be waited for.
     bool knows(const std::string& id) const;
+    // What that server listed last, as it came, where that may be shown; none: it has listed nothing.
+    std::optional<std::vector<std::string>> listed_before(const std::string& id) const;
     // What has come so far, and who owes an answer.
     ThingList so_far() const;
     std::vector<std::string> silent() const;

@@ -82,6 +82,34 @@ TEST_F(HttpGatewayTest, OfAToolThatChangesASessionIsToldThatHasComeBack) {
     EXPECT_TRUE(wait([&] { return stream->has("tools/list_changed"); })) << stream->body;
 }
 
+// Whether its server was there when the gateway before it listed, nobody knows.
+TEST_F(HttpGatewayTest, OfResourcesThatNobodyHasListedASessionIsToldThatHasComeBack) {
+    have_a_resource();
+    greet();
+    body_of(post(1, "tools/list"));
+    gateway_.reset();
+    const auto stream = come("GET", of_session());
+    EXPECT_TRUE(wait([&] { return stream->has("resources/list_changed"); })) << stream->body;
+}
+
+TEST_F(HttpGatewayTest, OfResourcesThatAreOthersByNowASessionIsToldThatHasComeBack) {
+    have_a_resource();
+    greet();
+    body_of(post(1, "resources/list"));
+    gateway_.reset();
+    const auto listed = sent("resources/list").size();
+    const auto same = come("GET", of_session());
+    ASSERT_TRUE(wait([&] { return sent("resources/list").size() > listed; })) << "it is compared";
+    let_it_turn();
+    EXPECT_FALSE(same->has("resources/list_changed")) << "it knows these";
+    gateway_.reset();
+    servers.at("git").results["resources/list"] = [](const auto&) -> json::value {
+        return {{"resources", {{{"uri", "test:c"}, {"name", "c"}}}}};
+    };
+    const auto other = come("GET", of_session());
+    EXPECT_TRUE(wait([&] { return other->has("resources/list_changed"); })) << other->body;
+}
+
 TEST_F(HttpGatewayTest, ASessionThatWasPutAwayAfterIdlingComesBackWithWhatItWished) {
     have_a_resource();
     greet();
