@@ -29,8 +29,8 @@ using Members = std::map<std::string, std::string_view, std::less<>>;
 Members members_of(const protocol::Tool& tool) {
     Members members;
     for (const auto* text : {&tool.known, &tool.others})
-        protocol::each_of(*text, [&](std::string key, std::string_view value) {
-            members.emplace(std::move(key), value);
+        protocol::each_of(*text, [&](std::string_view key, std::string_view value) {
+            members.emplace(key, value);
             return true;
         });
     return members;
@@ -134,7 +134,7 @@ Listing comparable(List list, const Items& items) {
     auto& tools = listing.tools;
     for (const auto& text : items.texts) {
         protocol::Tool one;
-        protocol::each_member(text, [&](const std::string& key, std::string_view value) {
+        protocol::each_member(text, [&](std::string_view key, std::string_view value) {
             if (key == key_of(list))
                 one.name = protocol::text_of_raw(value).value_or("");
             else

@@ -129,7 +129,7 @@ using Faults = std::map<std::string, std::string>;  // of the schemas of tools
 // `members`: all but the tools themselves.
 Listing read_head(std::string_view members, Faults& faults) {
     Listing listing;
-    protocol::each_of(members, [&](const std::string& key, std::string_view value) {
+    protocol::each_of(members, [&](std::string_view key, std::string_view value) {
         if (key == "definition") listing.definition = text_of(value);
         if (key == "instructions") listing.instructions = text_of(value);
         if (key == "others" && value.starts_with('[')) listing.others = texts_in(value);

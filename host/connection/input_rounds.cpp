@@ -101,8 +101,8 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
                       std::string_view raw) {
     round->missing = questions.size();
     std::map<std::string, std::string_view> texts;  // by key; of equal keys the last, as was read
-    protocol::each_member(raw, [&](const std::string& key, std::string_view text) {
-        texts[key] = text;
+    protocol::each_member(raw, [&](std::string_view key, std::string_view text) {
+        texts.insert_or_assign(std::string(key), text);
         return true;
     });
     const auto watch = lifetime_.watch();

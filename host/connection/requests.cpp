@@ -14,7 +14,7 @@ namespace {
 void drop_progress_token(std::string& meta) {
     if (meta.empty()) return;
     std::string kept;
-    protocol::each_of(meta, [&](const std::string& key, std::string_view value) {
+    protocol::each_of(meta, [&](std::string_view key, std::string_view value) {
         if (key != "progressToken") protocol::append_member(kept, key, value);
         return true;
     });

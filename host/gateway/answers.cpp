@@ -38,7 +38,7 @@ struct Said {
 
 Said said_in(std::string_view raw_result) {
     Said said;
-    protocol::each_member(raw_result, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(raw_result, [&](std::string_view key, std::string_view value) {
         said.any = true;
         if (key == "resultType") said.typed = true, said.complete = value == "\"complete\"";
         said.aged = said.aged || key == "ttlMs";
@@ -51,16 +51,18 @@ Said said_in(std::string_view raw_result) {
     return said;
 }
 
+// Without its quotes: of ours, which has no escape.
 std::string_view key_of(std::string_view member) {
-    return member.substr(0, protocol::past_string(member, 0));
+    return member.substr(1, protocol::past_string(member, 0) - 2);
 }
 
 // Into the `_meta` that is there: all up to its end goes before.
 void add_to_meta(Outcome& outcome, std::string_view raw_meta, std::string_view identity) {
     bool any = false, identified = false;
-    protocol::each_member(raw_meta, [&](const std::string& key, std::string_view) {
+    const auto ours = key_of(identity);
+    protocol::each_member(raw_meta, [&](std::string_view key, std::string_view) {
         any = true;
-        identified = identified || protocol::quoted(key) == key_of(identity);
+        identified = identified || key == ours;
         return !identified;
     });
     if (identified || !raw_meta.starts_with('{')) return;

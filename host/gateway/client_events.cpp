@@ -85,7 +85,7 @@ void ClientEvents::notify(const std::string& server, const std::string& method,
     const auto uri = std::string(core::text_in(&*object, "uri").value_or(""));
     const auto known_as = offered_.uri_for_client(server, uri);
     std::string members;
-    protocol::each_member(params, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(params, [&](std::string_view key, std::string_view value) {
         const bool stream = key == "_meta";  // names a stream of ours, where it is there
         if (!stream)
             protocol::append_member(members, key,

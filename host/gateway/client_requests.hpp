@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,8 +73,16 @@ public:
     // 0: none. Ids of the modern era are a matter of their route, for several clients may share a
     // session.
     RequestNumber number_of(std::string_view id, protocol::Era era, Route route) const {
-        const auto found = numbers_.find(key_of(id, era, route));
-        return found == numbers_.end() ? 0 : found->second;
+        if (!is_of_its_route(era, route)) {
+            const auto found = numbers_.find(id);
+            return found == numbers_.end() ? 0 : found->second;
+        }
+        const auto [begin, end] = routes_.equal_range(route);
+        const auto found = std::find_if(begin, end, [&](const auto& each) {
+            const auto& request = requests_.at(each.second);
+            return request.modern() && request.id == id;
+        });
+        return found == end ? 0 : found->second;
     }
     // From now on its client waits for it by that id and route; by none when the id is empty.
     void rename(RequestNumber number, std::string id, Route route) {
@@ -108,22 +117,24 @@ public:
     std::size_t size() const { return requests_.size(); }
 
 private:
-    // No JSON of an id has a colon behind digits.
-    static std::string key_of(std::string_view id, protocol::Era era, Route route) {
-        const bool own = era == protocol::Era::Modern && route != 0;
-        return (own ? std::to_string(route) + ":" : "").append(id);
-    }
-    static std::string key_of(const ClientRequest& request) {
-        return key_of(request.id, request.meta.era, request.route);
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view id) const {
+            return std::hash<std::string_view>()(id);
+        }
+    };
+
+    static bool is_of_its_route(protocol::Era era, Route route) {
+        return era == protocol::Era::Modern && route != 0;
     }
     void note(RequestNumber number, const ClientRequest& request) {
         if (request.id.empty()) return;
-        numbers_[key_of(request)] = number;
+        if (!is_of_its_route(request.meta.era, request.route)) numbers_[request.id] = number;
         if (request.route != 0) routes_.emplace(request.route, number);
     }
     void forget(RequestNumber number, const ClientRequest& request) {
         if (request.id.empty()) return;
-        numbers_.erase(key_of(request));
+        if (!is_of_its_route(request.meta.era, request.route)) numbers_.erase(request.id);
         if (request.route == 0) return;
         const auto [begin, end] = routes_.equal_range(request.route);
         routes_.erase(
@@ -131,7 +142,7 @@ private:
     }
 
     std::unordered_map<RequestNumber, ClientRequest> requests_;
-    std::unordered_map<std::string, RequestNumber> numbers_;
+    std::unordered_map<std::string, RequestNumber, Hash, std::equal_to<>> numbers_;
     std::unordered_multimap<Route, RequestNumber> routes_;
     RequestNumber last_ = 0;
 };

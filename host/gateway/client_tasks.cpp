@@ -22,7 +22,7 @@ bool may_go(const ClientTasks::Task& task, core::Clock::time_point now) {
 }
 
 void tell(ClientTasks::Task& task, std::string_view raw_task, core::Clock::time_point now) {
-    protocol::each_member(raw_task, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(raw_task, [&](std::string_view key, std::string_view value) {
         if (key == "status")
             task.ended =
                 value == "\"completed\"" || value == "\"failed\"" || value == "\"cancelled\"";
@@ -41,7 +41,7 @@ std::string with_changed(std::string_view raw, std::string_view key,
                          const std::function<std::string(std::string_view)>& change) {
     if (!raw.starts_with('{')) return std::string(raw);
     std::string members;
-    protocol::each_member(raw, [&](const std::string& name, std::string_view value) {
+    protocol::each_member(raw, [&](std::string_view name, std::string_view value) {
         protocol::append_member(members, name, name == key ? change(value) : std::string(value));
         return true;
     });
@@ -123,7 +123,7 @@ std::string ClientTasks::related_for_client(const std::string& server, std::stri
 
 std::string task_id_of(std::string_view raw_task) {
     std::string id;
-    protocol::each_member(raw_task, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(raw_task, [&](std::string_view key, std::string_view value) {
         if (key == "taskId") id = protocol::text_of_raw(value).value_or("");
         return true;
     });
@@ -134,9 +134,9 @@ std::string_view related_task(std::string_view raw) {
     std::string_view found;
     // Nearly every message: all that is passed on comes by here.
     if (raw.find(kRelatedTask) == std::string_view::npos) return found;
-    protocol::each_member(raw, [&](const std::string& key, std::string_view meta) {
+    protocol::each_member(raw, [&](std::string_view key, std::string_view meta) {
         if (key != "_meta") return true;
-        protocol::each_member(meta, [&](const std::string& name, std::string_view value) {
+        protocol::each_member(meta, [&](std::string_view name, std::string_view value) {
             if (name == kRelatedTask) found = value;
             return true;
         });

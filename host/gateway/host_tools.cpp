@@ -269,7 +269,7 @@ void HostTools::tell_contents(RequestNumber number, const connection::Reply& rep
                                                    : "the server answered no proper error"});
     }
     std::string_view contents = "[]";
-    protocol::each_member(reply.result, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(reply.result, [&](std::string_view key, std::string_view value) {
         if (key == "contents") contents = value;
         return true;
     });

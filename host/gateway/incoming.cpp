@@ -16,7 +16,7 @@ bool asks_without_id(const protocol::Envelope& envelope, std::string_view messag
         envelope.method.starts_with("notifications/"))
         return false;
     bool has_id = false;
-    protocol::each_member(message, [&](const std::string& key, std::string_view) {
+    protocol::each_member(message, [&](std::string_view key, std::string_view) {
         has_id = has_id || key == "id";
         return !has_id;
     });
@@ -26,19 +26,17 @@ bool asks_without_id(const protocol::Envelope& envelope, std::string_view messag
 }  // namespace
 
 Result<Incoming> read_incoming(std::string_view message, std::size_t depth) {
-    auto envelope = protocol::parse_envelope(message, depth);
-    if (!envelope) return envelope.error();
-    if (asks_without_id(*envelope, message))
+    auto read = protocol::parse_with_params(message, depth);
+    if (!read) return read.error();
+    if (asks_without_id(read->envelope, message))
         return Error{ErrorCode::Protocol,
                      "the id of a request is a text or a whole number, not null"};
-    Incoming incoming{std::move(*envelope)};
-    const auto raw = incoming.envelope.params;
-    if (incoming.envelope.method.empty() || raw.empty()) return incoming;
-    auto params = protocol::split_params(raw, depth);
-    if (params)
-        incoming.params = std::move(*params);
+    Incoming incoming{std::move(read->envelope)};
+    if (incoming.envelope.method.empty()) return incoming;
+    if (read->params)
+        incoming.params = std::move(*read->params);
     else
-        incoming.unreadable = params.error();
+        incoming.unreadable = read->params.error();
     incoming.meta = read_meta(incoming.params.meta);
     return incoming;
 }
@@ -54,7 +52,7 @@ Fault fault_of(std::string_view message, std::size_t depth) {
     Fault fault{kInvalidRequest, {}};
     std::size_t ids = 0;
     bool answers = false;
-    protocol::each_member(message, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(message, [&](std::string_view key, std::string_view value) {
         if (key == "id" && ++ids == 1 && is_id(value)) fault.raw_id = value;
         answers = answers || key == "result" || key == "error";
         return true;

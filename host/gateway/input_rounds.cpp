@@ -66,7 +66,7 @@ void InputRounds::deliver(RequestNumber request, std::string_view responses) {
     if (found == open_.end()) return;
     // Whoever hears an answer may ask the next thing, or end the request.
     std::vector<std::pair<connection::Caller::Answer, std::string>> given;
-    protocol::each_member(responses, [&](const std::string& key, std::string_view response) {
+    protocol::each_member(responses, [&](std::string_view key, std::string_view response) {
         if (!response.starts_with('{')) return true;
         std::erase_if(found->second, [&](Open& each) {
             if (each.key != key) return false;

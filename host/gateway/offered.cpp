@@ -59,7 +59,7 @@ std::string for_client(const service::Thing& thing, Kind kind, const std::string
     const auto about = core::text_in(&thing.definition, "description").value_or("");
     const auto label = protocol::quoted("[" + thing.server + "]" + (about.empty() ? "" : " ") +
                                         std::string(about));
-    protocol::each_member(thing.text, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(thing.text, [&](std::string_view key, std::string_view value) {
         const bool is_description = described && key == "description";
         has_description = has_description || is_description;
         protocol::append_member(members, key,

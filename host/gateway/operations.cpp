@@ -33,7 +33,7 @@ std::string text_member(const protocol::Params& params, std::string_view key) {
 std::string with_member(const protocol::Params& params, std::string_view key,
                         const std::string& raw_value) {
     std::string members;
-    protocol::each_of(params.members, [&](const std::string& name, std::string_view value) {
+    protocol::each_of(params.members, [&](std::string_view name, std::string_view value) {
         if (!is_of_a_round(name))
             protocol::append_member(members, name, name == key ? raw_value : value);
         return true;
@@ -48,7 +48,7 @@ void append_tool(std::string& out, const router::ListedTool& tool) {
     out.append(",\"description\":");
     out += protocol::quoted("[" + tool.server + "]" + (about.empty() ? "" : " ") + about);
     for (const auto* members : {&tool.tool->known, &tool.tool->others})
-        protocol::each_of(*members, [&](const std::string& key, auto value) {
+        protocol::each_of(*members, [&](std::string_view key, auto value) {
             if (key != "name" && key != "description")
                 out.append(",").append(protocol::quoted(key)).append(":").append(value);
             return true;
@@ -102,7 +102,7 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
         });
     }
     router::Call call;
-    protocol::each_of(params.members, [&](const std::string& key, std::string_view value) {
+    protocol::each_of(params.members, [&](std::string_view key, std::string_view value) {
         if (key == "name")
             call.name = text_of(value);
         else if (key == "arguments")
@@ -261,7 +261,7 @@ void Operations::complete(RequestNumber number, const protocol::Params& params) 
          [this, number, params, key, raw](const Offered::Owner& owner) {
              const auto name_of_it = protocol::quoted(owner.name);
              std::string renamed;
-             protocol::each_member(raw, [&](const std::string& member, std::string_view value) {
+             protocol::each_member(raw, [&](std::string_view member, std::string_view value) {
                  protocol::append_member(renamed, member, member == key ? name_of_it : value);
                  return true;
              });

@@ -14,7 +14,7 @@ std::vector<PageVisits::Page> PageVisits::in(std::string_view raw_error) {
     const auto* named = data ? core::array_in(&*data, "elicitations") : nullptr;
     if (!named || named->size() > kMostPages) return {};
     std::string_view rest;
-    protocol::each_member(error->data, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(error->data, [&](std::string_view key, std::string_view value) {
         if (key == "elicitations") rest = protocol::items_in(value);
         return true;
     });

@@ -58,7 +58,7 @@ std::string RequestMeta::log_level() const {
 RequestMeta read_meta(std::string_view meta) {
     RequestMeta read;
     bool names_version = false;
-    protocol::each_of(meta, [&](const std::string& key, std::string_view value) {
+    protocol::each_of(meta, [&](std::string_view key, std::string_view value) {
         const auto name = key.starts_with(kOurs) ? std::string_view(key).substr(kOurs.size()) : "";
         if (key == "progressToken") {
             if (is_token(value)) read.progress_token = value;

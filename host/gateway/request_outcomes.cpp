@@ -143,7 +143,7 @@ void RequestOutcomes::tell_progress(RequestNumber number, const connection::Prog
     // One that was asked again may want to hear of none any more.
     if (!request || request->id.empty() || request->meta.progress_token.empty()) return;
     std::string members;
-    protocol::each_member(progress.params, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(progress.params, [&](std::string_view key, std::string_view value) {
         protocol::append_member(members, key,
                                 key == "progressToken" ? request->meta.progress_token : value);
         return true;

@@ -66,7 +66,7 @@ std::optional<Error> RequestStates::refuses(std::string_view state, const std::s
 
 std::string RequestStates::request(std::string_view method, std::string_view members) {
     std::string rest;
-    protocol::each_of(members, [&](const std::string& key, std::string_view value) {
+    protocol::each_of(members, [&](std::string_view key, std::string_view value) {
         if (key != "inputResponses" && key != "requestState")
             protocol::append_member(rest, key, value);
         return true;

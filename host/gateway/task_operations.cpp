@@ -92,7 +92,7 @@ void TaskOperations::on_begun(RequestNumber number, const std::string& server,
                               Result<connection::Reply> reply) {
     if (!reply || !reply->error.empty()) return replies_.pass_on(number, std::move(reply));
     std::string_view task;
-    protocol::each_member(reply->result, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(reply->result, [&](std::string_view key, std::string_view value) {
         if (key == "task") task = value;
         return true;
     });
@@ -108,7 +108,7 @@ void TaskOperations::on_begun(RequestNumber number, const std::string& server,
     if (!view_.public_names()) return replies_.pass_on(number, std::move(reply));
     std::string members;
     const auto named = tasks_.related_for_client(server, reply->result);
-    protocol::each_member(named, [&](const std::string& key, std::string_view value) {
+    protocol::each_member(named, [&](std::string_view key, std::string_view value) {
         protocol::append_member(
             members, key,
             key == "task" ? tasks_.task_for_client(server, value) : std::string(value));

@@ -25,10 +25,10 @@ void append_quoted(std::string& out, std::string_view text) {
 
 // Of `members` those that `stronger` has none of: a key twice is read differently by each reader.
 std::string without(std::string_view members, std::string_view stronger) {
-    std::set<std::string> taken;
-    each_of(stronger, [&](std::string key, auto) { return taken.insert(std::move(key)), true; });
+    std::set<std::string, std::less<>> taken;
+    each_of(stronger, [&](std::string_view key, auto) { return taken.emplace(key), true; });
     std::string out;
-    each_of(members, [&](const std::string& key, auto value) {
+    each_of(members, [&](std::string_view key, auto value) {
         if (!taken.contains(key)) append_member(out, key, value);
         return true;
     });
@@ -67,7 +67,7 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
 std::string with_member(std::string_view members, std::string_view key,
                         std::string_view raw_value) {
     std::string made;
-    each_of(members, [&](const std::string& name, std::string_view value) {
+    each_of(members, [&](std::string_view name, std::string_view value) {
         if (name != key) append_member(made, name, value);
         return true;
     });

@@ -30,7 +30,8 @@ constexpr char kStandIn = '\x7f';
 constexpr std::size_t kLeastCopied = 256, kMostCopied = 4u << 20;
 constexpr std::size_t kRoomKept = 256u << 10;  // of the copy
 
-// Notes top-level keys by their address in the input and the few scalars that routing reads.
+// Notes top-level keys by their address in the input, those of the params where they are wanted, and the few
+// scalars that routing reads.
 struct Scan {
     // basic_parser asks its handler; the message's own size and depth are the bounds.
     static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -42,12 +43,15 @@ struct Scan {
 
     std::string_view input;
     std::vector<std::string_view>* keys = nullptr;
+    std::vector<std::string_view>* params_keys = nullptr;  // null: they are not wanted
     int depth = 0;
     bool top_is_object = false;
     bool escaped_key = false;
+    bool escaped_params_key = false;
     bool key_in_parts = false;
     bool is_copy = false;    // `input` has kStandIn for what was escaped
     bool in_result = false;  // the current top-level member is `result`
+    bool in_params = false;  // it is `params`, whose keys are wanted
     Watched watched = Watched::None;
     std::string method;
     std::string result_type;
@@ -77,15 +81,20 @@ struct Scan {
         const bool whole = !std::exchange(key_in_parts, false) && key.data() >= input.data() &&
                            key.data() + key.size() <= input.data() + input.size();
         watched = Watched::None;
-        if ((depth == 1 || (depth == 2 && in_result)) && !is_clear(key, error)) return false;
+        if ((depth == 1 || (depth == 2 && (in_result || in_params))) && !is_clear(key, error))
+            return false;
         if (depth == 1) {
             if (!whole) escaped_key = true;
             keys->push_back({key.data(), key.size()});
             in_result = key == "result";
+            in_params = params_keys && key == "params";
             if (key == "method") watched = Watched::Method;
         } else if (depth == 2 && in_result) {
             if (key == "resultType") watched = Watched::ResultType;
             if (key == "isError") watched = Watched::IsError;
+        } else if (depth == 2 && in_params) {
+            if (!whole) escaped_params_key = true;
+            params_keys->push_back({key.data(), key.size()});
         }
         return true;
     }
@@ -146,6 +155,14 @@ Error syntax_error(const json::error_code& error, std::size_t offset, std::strin
             "message is not valid JSON: " + error.message() + " at byte " + std::to_string(offset)};
 }
 
+Error not_an_object() {
+    return {ErrorCode::Protocol, "message is not a JSON object"};
+}
+
+Error escaped_key() {
+    return {ErrorCode::Protocol, "message has an escaped top-level key"};
+}
+
 std::optional<unsigned> code_unit(std::string_view escape) {
     unsigned unit = 0;
     if (escape.size() < 6 || !escape.starts_with("\\u")) return {};
@@ -198,6 +215,7 @@ bool copy_without_escapes(std::string_view text, std::string& copy) {
 json::error_code run_parser(std::string_view text, std::size_t depth, Scan& scan,
                             std::size_t& used) {
     scan.keys->clear();
+    if (scan.params_keys) scan.params_keys->clear();
     json::parse_options options;
     options.max_depth = depth;
     json::basic_parser<Scan> parser(options);
@@ -218,10 +236,14 @@ bool run_on_copy(std::string_view text, std::size_t depth, Scan& scan) {
         Scan found = scan;
         found.is_copy = true;
         std::size_t used = 0;
-        done = !run_parser(copy, depth, found, used) && !found.escaped_key;
+        done = !run_parser(copy, depth, found, used) && !found.escaped_key &&
+               !found.escaped_params_key;
         if (done) {
-            for (auto& key : *found.keys)
-                key = text.substr(static_cast<std::size_t>(key.data() - copy.data()), key.size());
+            for (auto* keys : {found.keys, found.params_keys})
+                if (keys)
+                    for (auto& key : *keys)
+                        key = text.substr(static_cast<std::size_t>(key.data() - copy.data()),
+                                          key.size());
             scan = std::move(found);
         }
     }
@@ -241,12 +263,8 @@ Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_
         if (const auto error = run_parser(text, depth, scan, used))
             return syntax_error(error, used, text);
     }
-    if (!scan.top_is_object) {
-        return Error{ErrorCode::Protocol, "message is not a JSON object"};
-    }
-    if (scan.escaped_key) {
-        return Error{ErrorCode::Protocol, "message has an escaped top-level key"};
-    }
+    if (!scan.top_is_object) return not_an_object();
+    if (scan.escaped_key) return escaped_key();
     const auto body = trimmed(text);
     cut_members(body.substr(1, body.size() - 2), keys, members);
     return &members;
@@ -265,12 +283,7 @@ Error malformed(const std::string& why) {
     return {ErrorCode::Protocol, "not a JSON-RPC 2.0 message: " + why};
 }
 
-}  // namespace
-
-Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
-    Scan scan;
-    const auto members = scan_object(message, depth, scan);
-    if (!members) return members.error();
+Result<Envelope> envelope_of(const std::vector<Member>& members, Scan& scan) {
     Envelope envelope;
     std::string_view version, method, id;
     const auto claim = [](std::string_view& slot, std::string_view value) {
@@ -278,7 +291,7 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
         slot = value;
         return true;
     };
-    for (const auto& [key, value] : **members) {
+    for (const auto& [key, value] : members) {
         bool once = true;
         if (key == "jsonrpc")
             once = claim(version, value);
@@ -336,6 +349,68 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
     return envelope;
 }
 
+// Two readers of one request would take each another one of the two.
+std::optional<std::string_view> repeated_key(const std::vector<Member>& members) {
+    static thread_local std::vector<std::string_view> keys;  // every request comes through here
+    keys.clear();
+    for (const auto& [key, value] : members) keys.push_back(key);
+    std::sort(keys.begin(), keys.end());
+    const auto repeated = std::adjacent_find(keys.begin(), keys.end());
+    return repeated == keys.end() ? std::nullopt : std::optional(*repeated);
+}
+
+Result<Params> params_of(const std::vector<Member>& members) {
+    if (const auto key = repeated_key(members))
+        return malformed(core::printable(*key, 80) + " is repeated");
+    Params params;
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : members)
+        if (key != "_meta") bytes += key.size() + value.size() + 4;
+    params.members.reserve(bytes);
+    for (const auto& [key, value] : members) {
+        if (key == "_meta") {
+            if (value.front() != '{') return malformed("_meta is not an object");
+            params.meta = trimmed(value.substr(1, value.size() - 2));
+            continue;
+        }
+        if (!params.members.empty()) params.members += ',';
+        params.members.append("\"").append(key).append("\":").append(value);
+    }
+    return params;
+}
+
+}  // namespace
+
+Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
+    Scan scan;
+    const auto members = scan_object(message, depth, scan);
+    if (!members) return members.error();
+    return envelope_of(**members, scan);
+}
+
+Result<WithParams> parse_with_params(std::string_view message, std::size_t depth) {
+    static thread_local std::vector<std::string_view> keys;
+    static thread_local std::vector<Member> members;
+    Scan scan;
+    scan.params_keys = &keys;
+    const auto outer = scan_object(message, depth, scan);
+    if (!outer) return outer.error();
+    auto envelope = envelope_of(**outer, scan);
+    if (!envelope) return envelope.error();
+    WithParams read{std::move(*envelope), {}};
+    const auto params = read.envelope.params;
+    if (params.empty()) return read;
+    if (params.front() != '{') {
+        read.params = not_an_object();
+    } else if (scan.escaped_params_key) {
+        read.params = escaped_key();
+    } else {
+        cut_members(params.substr(1, params.size() - 2), keys, members);
+        read.params = params_of(members);
+    }
+    return read;
+}
+
 Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::size_t most,
                                                   std::size_t depth) {
     const auto text = trimmed(batch);
@@ -359,37 +434,11 @@ Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::s
     }
 }
 
-namespace {
-
-// Two readers of one request would take each another one of the two.
-std::optional<std::string_view> repeated_key(const std::vector<Member>& members) {
-    static thread_local std::vector<std::string_view> keys;  // every request comes through here
-    keys.clear();
-    for (const auto& [key, value] : members) keys.push_back(key);
-    std::sort(keys.begin(), keys.end());
-    const auto repeated = std::adjacent_find(keys.begin(), keys.end());
-    return repeated == keys.end() ? std::nullopt : std::optional(*repeated);
-}
-
-}  // namespace
-
 Result<Params> split_params(std::string_view object, std::size_t depth) {
     Scan scan;
     const auto members = scan_object(object, depth, scan);
     if (!members) return members.error();
-    if (const auto key = repeated_key(**members))
-        return malformed(core::printable(*key, 80) + " is repeated");
-    Params params;
-    for (const auto& [key, value] : **members) {
-        if (key == "_meta") {
-            if (value.front() != '{') return malformed("_meta is not an object");
-            params.meta = trimmed(value.substr(1, value.size() - 2));
-            continue;
-        }
-        if (!params.members.empty()) params.members += ',';
-        params.members.append("\"").append(key).append("\":").append(value);
-    }
-    return params;
+    return params_of(**members);
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {
@@ -400,7 +449,7 @@ Result<RpcError> parse_rpc_error(std::string_view error) {
     if (!code) return malformed("error.code is not an integer");
     parsed.code = *code;
     parsed.message = core::text_in(&*object, "message").value_or("");
-    each_member(error, [&](const std::string& key, std::string_view value) {
+    each_member(error, [&](std::string_view key, std::string_view value) {
         if (key == "data") parsed.data = value;
         return true;
     });

@@ -52,6 +52,13 @@ struct Params {
 // Protocol error when `object` is not one JSON object, or has an escaped or repeated top key.
 Result<Params> split_params(std::string_view object, std::size_t depth = 128);
 
+// A message and what split_params() finds in its params, in one pass; empty where it has none.
+struct WithParams {
+    Envelope envelope;
+    Result<Params> params = Params();
+};
+Result<WithParams> parse_with_params(std::string_view message, std::size_t depth = 128);
+
 // The raw value of top-level member `key` among `members` (valid JSON, as in Params); empty:
 // absent. Looks no further than the member, so put it first.
 std::string_view raw_member(std::string_view members, std::string_view key);
@@ -60,7 +67,7 @@ std::string_view raw_member(std::string_view members, std::string_view key);
 // None of what is no object. each_member() keeps nothing, and stops when `each` says so (false).
 std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object);
 void each_member(std::string_view object,
-                 const std::function<bool(std::string key, std::string_view value)>& each);
+                 const std::function<bool(std::string_view key, std::string_view value)>& each);
 // The items of one valid JSON array, to be taken one by one until none are left.
 std::string_view items_in(std::string_view array);
 std::string_view take_item(std::string_view& items);

@@ -33,15 +33,22 @@ std::optional<std::string> text_of_raw(std::string_view value) {
 }
 
 void each_of(std::string_view members,
-             const std::function<bool(std::string key, std::string_view value)>& each) {
+             const std::function<bool(std::string_view key, std::string_view value)>& each) {
     while (!members.empty()) {
         auto value = take_item(members);
         const auto key_end = past_string(value, 0);
         const auto colon = value.find(':', key_end);
-        auto key = text_of_raw(value.substr(0, key_end));
-        if (!key || colon == value.npos) return;
-        value.remove_prefix(std::min(value.find_first_not_of(" \t\r\n", colon + 1), value.size()));
-        if (!each(std::move(*key), value)) return;
+        const auto raw_key = trimmed(value.substr(0, key_end));
+        if (raw_key.size() < 2 || raw_key.front() != '"' || colon == value.npos) return;
+        value = trimmed(value.substr(colon + 1));
+        const auto key = raw_key.substr(1, raw_key.size() - 2);
+        // Nearly every key stands there as it is.
+        if (key.find('\\') == key.npos) {
+            if (!each(key, value)) return;
+        } else {
+            const auto text = text_of_raw(raw_key);
+            if (!text || !each(*text, value)) return;
+        }
     }
 }
 
@@ -94,15 +101,15 @@ std::string_view raw_member(std::string_view members, std::string_view key) {
 
 std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object) {
     std::vector<std::pair<std::string, std::string_view>> members;
-    each_member(object, [&](std::string key, std::string_view value) {
-        members.emplace_back(std::move(key), value);
+    each_member(object, [&](std::string_view key, std::string_view value) {
+        members.emplace_back(key, value);
         return true;
     });
     return members;
 }
 
 void each_member(std::string_view object,
-                 const std::function<bool(std::string key, std::string_view value)>& each) {
+                 const std::function<bool(std::string_view key, std::string_view value)>& each) {
     const auto text = trimmed(object);
     if (text.size() >= 2 && text.front() == '{') each_of(text.substr(1, text.size() - 2), each);
 }

@@ -19,6 +19,6 @@ std::optional<std::string> text_of_raw(std::string_view value);
 
 // As each_member(), of members without the braces.
 void each_of(std::string_view members,
-             const std::function<bool(std::string key, std::string_view value)>& each);
+             const std::function<bool(std::string_view key, std::string_view value)>& each);
 
 }  // namespace patchbay::protocol

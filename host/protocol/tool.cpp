@@ -89,8 +89,8 @@ Members last_of_each(const Members& members) {
 
 // False: there are too many.
 bool split_tool(std::string_view definition, Members& members) {
-    each_member(definition, [&](std::string key, std::string_view value) {
-        members.emplace_back(std::move(key), value);
+    each_member(definition, [&](std::string_view key, std::string_view value) {
+        members.emplace_back(key, value);
         return members.size() <= kMostToolMembers;
     });
     if (repeats_a_key(members)) members = last_of_each(members);
@@ -175,7 +175,7 @@ std::string Tool::text(std::string_view key) const {
 
 bool Tool::hint(std::string_view hint_name) const {
     bool is_true = false;
-    each_member(raw_member(known, "annotations"), [&](const std::string& key, auto hinted) {
+    each_member(raw_member(known, "annotations"), [&](std::string_view key, auto hinted) {
         if (key == hint_name) is_true = hinted == "true";
         return true;
     });
@@ -203,7 +203,7 @@ Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& li
                                  std::size_t bytes) {
     ToolPage page;
     std::string_view listed, cursor = "null";
-    each_member(result, [&](const std::string& key, std::string_view value) {
+    each_member(result, [&](std::string_view key, std::string_view value) {
         if (key == "tools") listed = value;
         if (key == "nextCursor") cursor = value;
         read_caching(page.caching, key, value);

@@ -36,7 +36,7 @@ bool is_member(std::string_view member) {
 bool has_member(std::string_view members, std::string_view key) {
     bool found = false;
     const auto object = "{" + std::string(members) + "}";
-    each_member(object, [&](const std::string& name, std::string_view) {
+    each_member(object, [&](std::string_view name, std::string_view) {
         found = found || name == key;
         return !found;
     });

@@ -104,7 +104,7 @@ private:
     void keep_texts(std::string_view result) {
         std::string_view list;
         protocol::Caching caching;
-        protocol::each_member(result, [&](const std::string& key, std::string_view value) {
+        protocol::each_member(result, [&](std::string_view key, std::string_view value) {
             if (key == list_member(asked_.method)) list = value;
             protocol::read_caching(caching, key, value);
             return true;

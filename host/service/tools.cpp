@@ -97,7 +97,7 @@ void append_json(std::string& out, const router::ListedTool& tool,
         protocol::append_member(out, "kept", standing->recalled ? "true" : "false");
     }
     if (!tool.tool->known.empty()) out.append(",").append(tool.tool->known);  // none is ours
-    protocol::each_of(tool.tool->others, [&](const std::string& key, auto value) {
+    protocol::each_of(tool.tool->others, [&](std::string_view key, auto value) {
         if (!is_ours(key)) protocol::append_member(out, key, value);
         return true;
     });

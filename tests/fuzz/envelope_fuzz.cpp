@@ -41,13 +41,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             require_inside(part, text);
         }
         if (!envelope->error.empty()) (void)parse_rpc_error(envelope->error);
-        if (!envelope->params.empty()) (void)split_params(envelope->params);
+        const auto both = parse_with_params(text);
+        FUZZ_REQUIRE(both.has_value());
+        if (!envelope->params.empty()) {
+            const auto params = split_params(envelope->params);
+            FUZZ_REQUIRE(params.has_value() == both->params.has_value());
+            FUZZ_REQUIRE(!params || (params->members == both->params->members &&
+                                     params->meta == both->params->meta));
+        }
     }
     if (const auto params = split_params(text)) {
         FUZZ_REQUIRE(is_json(text));
         FUZZ_REQUIRE(is_json("{" + params->members + "}"));
         FUZZ_REQUIRE(is_json("{" + params->meta + "}"));
-        each_of(params->members, [&](const std::string&, std::string_view value) {
+        each_of(params->members, [&](std::string_view, std::string_view value) {
             require_inside(value, params->members);
             FUZZ_REQUIRE(!value.empty());
             (void)text_of_raw(value);

@@ -60,9 +60,10 @@ bool same_number(const std::string& a, const std::string& b) {
 // Why a header does not say what the body says; none: it does.
 std::optional<std::string> disagreement(const http::Request& request,
                                         const protocol::MessageHeader& wanted, bool number) {
-    const auto* found = request.header(lower(wanted.name));
+    const auto name = lower(wanted.name);
+    const auto* found = request.header(name);
     if (!found) return "Header mismatch: " + wanted.name + " is missing";
-    if (request.count(lower(wanted.name)) > 1)
+    if (request.count(name) > 1)
         return "Header mismatch: " + wanted.name + " is there several times";
     const auto value = trimmed(*found);
     if (value == wanted.value) return {};  // as nearly always
@@ -162,6 +163,19 @@ bool accepts(const http::Request& request, std::string_view type) {
     return taken;
 }
 
+namespace {
+
+// As nearly every client says it: then nothing is to be weighed.
+constexpr std::string_view kUsualAccept = "application/json, text/event-stream";
+
+bool accepts_both(const http::Request& request) {
+    const auto* accept = request.header("accept");
+    if (accept && *accept == kUsualAccept && request.count("accept") == 1) return true;
+    return accepts(request, "application/json") && accepts(request, "text/event-stream");
+}
+
+}  // namespace
+
 std::optional<HttpRefusal> refuses_content(const http::Request& request) {
     const auto* type = request.header("content-type");
     if (!type || request.count("content-type") > 1 ||
@@ -176,7 +190,7 @@ std::optional<HttpRefusal> refuses_content(const http::Request& request) {
 std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std::size_t depth,
                                               const FindTool& find_tool) {
     if (auto refused = refuses_content(request)) return *refused;
-    if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
+    if (!accepts_both(request))
         return HttpRefusal{406,
                            "the answer may be application/json or text/event-stream; Accept "
                            "has to name both"};

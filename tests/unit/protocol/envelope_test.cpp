@@ -180,6 +180,38 @@ TEST(SplitParams, RefusesAMemberThatIsThereTwiceForTwoReadersTakeTwoValues) {
     EXPECT_TRUE(split_params(R"({"name":"a","arguments":{"name":"b"}})"));
 }
 
+// Of each params what split_params() says of them alone, whether the message is read from a copy without
+// escapes or as it is.
+TEST(ParseWithParams, FindsInOnePassWhatTwoFind) {
+    const std::string escapes = R"(,"long":")" + std::string(300, 'x') + R"(\n\u00e9\"")";
+    for (const std::string params :
+         {R"({ "name" : "a" , "_meta":{ "progressToken":1 }, "x":[ 1 ] })", "{}", "{ }",
+          R"({"_meta":1})", R"({"_meta":{},"_meta":{}})", R"([1,{"name":2}])", "null",
+          R"({"name":"a","name":"b"})", R"({"n\u0061me":"a"})", R"({"arguments":{"n\u0061me":1}})",
+          R"({"arguments":{"params":{"name":1},"name":"b"},"name":"a"})"}) {
+        for (const auto& more : {std::string(), escapes}) {
+            SCOPED_TRACE(params + more);
+            const auto message = R"({"jsonrpc":"2.0","id":1,"method":"m","params":)" + params +
+                                 R"(,"more":{"name":1})" + more + "}";
+            const auto read = parse_with_params(message);
+            ASSERT_TRUE(read) << read.error().message;
+            EXPECT_EQ(read->envelope.method, "m");
+            EXPECT_EQ(read->envelope.params, params);
+            const auto alone = split_params(params);
+            ASSERT_EQ(read->params.has_value(), alone.has_value());
+            if (alone) {
+                EXPECT_EQ(read->params->members, alone->members);
+                EXPECT_EQ(read->params->meta, alone->meta);
+            } else {
+                EXPECT_EQ(read->params.error().message, alone.error().message);
+            }
+        }
+    }
+    EXPECT_EQ(parse_with_params(R"({"jsonrpc":"2.0","method":"m"})")->params->members, "");
+    EXPECT_FALSE(parse_with_params(R"({"jsonrpc":"2.0","method":"m","params":{},"params":{}})"));
+    EXPECT_FALSE(parse_with_params(R"({"jsonrpc":"2.0","method":"m","params":{"a":})"));
+}
+
 TEST(Compose, JoinsCallerAndEraMeta) {
     EXPECT_EQ(
         request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
@@ -314,8 +346,8 @@ TEST(PartsOfAValue, AreTheBytesThatTheyAre) {
     for (const auto* none : {"[]", "[ ]", "{}", "7", R"("[1]")", ""})
         EXPECT_EQ(items(none), Parts());
     Parts keys;
-    each_member(R"({"a":1,"\u0062":{"c":2},"d":3})", [&](const std::string& key, auto value) {
-        keys.push_back(key + std::string(value));
+    each_member(R"({"a":1,"\u0062":{"c":2},"d":3})", [&](std::string_view key, auto value) {
+        keys.push_back(std::string(key) + std::string(value));
         return key != "b";
     });
     EXPECT_EQ(keys, (Parts{"a1", R"(b{"c":2})"}));

@@ -24,8 +24,8 @@ TEST(RawJson, ATextIsWhatItSays) {
 
 TEST(RawJson, MembersComeInTheirOrderUntilTheyAreNotWanted) {
     std::vector<std::string> seen;
-    const auto note = [&](const std::string& key, std::string_view value) {
-        seen.push_back(key + "=" + std::string(value));
+    const auto note = [&](std::string_view key, std::string_view value) {
+        seen.push_back(std::string(key) + "=" + std::string(value));
         return key != "last";
     };
     each_of(R"("a" : {"x":[1,"]},"]} , "\u0062":"\\" ,"c":[ ],"last":1,"more":2)", note);
