@@ -26,12 +26,15 @@ std::string text_member(const protocol::Params& params, std::string_view key) {
     return protocol::text_of_raw(protocol::raw_member(params.members, key)).value_or("");
 }
 
-// Empty: from the first. None: it is no cursor of ours.
-std::optional<ClientTasks::Number> number_in(const std::string& cursor) {
+// Absent or empty: from the first. None: it is no cursor of ours.
+std::optional<ClientTasks::Number> number_in(std::string_view raw_cursor) {
     ClientTasks::Number number = 0;
-    const auto* end = cursor.data() + cursor.size();
-    if (cursor.empty()) return number;
-    const auto read = std::from_chars(cursor.data(), end, number);
+    if (raw_cursor.empty() || raw_cursor == "null") return number;
+    const auto cursor = protocol::text_of_raw(raw_cursor);
+    if (!cursor) return {};
+    if (cursor->empty()) return number;
+    const auto* end = cursor->data() + cursor->size();
+    const auto read = std::from_chars(cursor->data(), end, number);
     if (read.ec != std::errc() || read.ptr != end) return {};
     return number;
 }
@@ -178,7 +181,7 @@ void TaskOperations::on_answer(RequestNumber number, const std::string& server,
 // Each is asked for by itself: a server's own list is of all who share its connection, and a server
 // need not have one.
 void TaskOperations::list(RequestNumber number, const protocol::Params& params) {
-    const auto after = number_in(text_member(params, "cursor"));
+    const auto after = number_in(protocol::raw_member(params.members, "cursor"));
     if (!after) return replies_.refuse(number, {ErrorCode::Invalid, "no such cursor"});
     auto [tasks, last] = tasks_.page(*after, kPage);
     std::erase_if(tasks, [&](const auto& each) { return !is_ours(each); });

@@ -193,7 +193,8 @@ TEST_F(TasksTest, TheListIsOfAllThatItHasBegunInPages) {
     const auto next = ask(++id, "tasks/list", {{"cursor", at(first, "/result/nextCursor")}});
     EXPECT_EQ(at(next, "/result/tasks/0/taskId"), "github:1");
     EXPECT_FALSE(at(next, "/result").as_object().contains("nextCursor"));
-    EXPECT_EQ(at(ask(++id, "tasks/list", {{"cursor", "x"}}), "/error/code"), -32602);
+    for (const json::value& cursor : {json::value("x"), json::value(5), json::value(json::array())})
+        EXPECT_EQ(at(ask(++id, "tasks/list", {{"cursor", cursor}}), "/error/code"), -32602);
 }
 
 TEST_F(TasksTest, AServerThatHasNoneRunsNoToolForACallThatWantsOne) {
