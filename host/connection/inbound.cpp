@@ -3,6 +3,7 @@
 #include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "protocol/task_extension.hpp"
 
 #include <boost/json.hpp>
 
@@ -125,6 +126,12 @@ void Inbound::answer(const protocol::Envelope& envelope, plugin::ExchangeId exch
                      " with a result that is no object: " + core::printable(envelope.result, 100)});
     if (envelope.result_type == protocol::ResultType::InputRequired)
         return rounds_.begin(id, envelope.result);
+    if (envelope.result_type == protocol::ResultType::Task &&
+        (entry.request.method != "tools/call" ||
+         !protocol::names_tasks(entry.request.capabilities)))
+        return parts_.requests.fail_unanswered(
+            id, {ErrorCode::Protocol, "answered " + entry.request.method +
+                                          " with a task, though nothing said that one is taken"});
     if (envelope.result_type == protocol::ResultType::Unknown)
         return parts_.requests.fail_unanswered(
             id, {ErrorCode::Protocol, "answered with an unknown resultType"});
@@ -173,6 +180,7 @@ void Inbound::finish(RequestId id, const protocol::Envelope& envelope, core::Buf
     reply.result = envelope.result;
     reply.error = envelope.error;
     reply.is_error = envelope.is_error;
+    reply.is_task = envelope.result_type == protocol::ResultType::Task;
     reply.message = std::move(body);
     parts_.requests.finish(id, std::move(reply));
 }

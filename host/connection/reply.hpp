@@ -26,6 +26,7 @@ struct Reply {
     std::string_view result;  // raw JSON; empty when the server answered an error
     std::string_view error;   // raw JSON-RPC error object; empty when it answered a result
     bool is_error = false;    // result.isError is true
+    bool is_task = false;     // the result tells of a task that was begun; its request takes them
 };
 
 using ReplyHandler = std::function<void(Result<Reply>)>;  // called exactly once, never from inside

@@ -3,6 +3,7 @@
 #include "core/json.hpp"
 #include "gateway/client_abilities.hpp"
 #include "protocol/raw_json.hpp"
+#include "protocol/task_extension.hpp"
 
 #include <utility>
 
@@ -34,10 +35,12 @@ Result<std::string> ClientHandshake::initialize(const protocol::Params& params) 
     return json::serialize(result);
 }
 
-std::string ClientHandshake::discovered() const {
+std::string ClientHandshake::discovered(bool tasks) const {
+    auto capabilities = our_capabilities(Era::Modern);
+    if (tasks) capabilities["extensions"] = {{protocol::kTasksExtension, json::object()}};
     json::object result{
         {"supportedVersions", json::array(protocol::kVersions.begin(), protocol::kVersions.end())},
-        {"capabilities", our_capabilities(Era::Modern)},
+        {"capabilities", std::move(capabilities)},
         {"_meta", {{"io.modelcontextprotocol/serverInfo", about_us()}}}};
     if (const auto text = instructions_.text(); !text.empty()) result["instructions"] = text;
     return json::serialize(result);

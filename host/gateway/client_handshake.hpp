@@ -27,7 +27,8 @@ public:
 
     // The raw result of `initialize`.
     Result<std::string> initialize(const protocol::Params& params);
-    std::string discovered() const;  // the raw result of `server/discover`
+    // The raw result of `server/discover`; `tasks`: whether any server that is shown may have them.
+    std::string discovered(bool tasks) const;
     // Who answers: a raw member of the `_meta` of a result.
     std::string identity() const;
     // What another session of that client agreed on.
@@ -46,7 +47,8 @@ public:
     }
     // What servers are told that the client can, raw; good until the next call.
     const std::string& told_of(const ClientRequest& request) {
-        return abilities_.told_of(request.modern() ? request.meta.capabilities : raw_capabilities_);
+        const bool modern = request.modern();
+        return abilities_.told_of(modern ? request.meta.capabilities : raw_capabilities_, modern);
     }
 
 private:

@@ -17,6 +17,11 @@ using protocol::Era;
 
 namespace {
 
+// What is sealed for a client: by whom it is, and what it is shown.
+std::string whose_of(const core::Principal& principal, const View& view) {
+    return principal.id + "\n" + view.key();
+}
+
 Answer refusal_of_meta(const Incoming& message) {
     const auto& meta = message.meta;
     const auto id = message.envelope.id;
@@ -41,8 +46,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
                  std::move(version)),
       outcomes_(
           servers_.connections().loop(), requests_, out_, this->principal(),
-          RequestStates(parts.state_key, this->principal().id + "\n" + view_.key()),
-          handshake_.identity(),
+          RequestStates(parts.state_key, whose_of(this->principal(), view_)), handshake_.identity(),
           [this](RequestNumber request) { cancel(request, "its client has not come back"); },
           [this](RequestNumber request) {
               operations_.start(request, {requests_.find(request)->subject, {}});
@@ -54,10 +58,12 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       wishes_(servers_, *this, view_, offered_, arrival_, parts.keeper),
       events_(servers_.connections(), parts.catalogue, view_, requests_, offered_, out_),
       tasks_(servers_, *this, view_, requests_, outcomes_, parts.task_claims),
+      extension_(servers_, *this, view_, requests_, outcomes_,
+                 TaskNames(parts.state_key, whose_of(this->principal(), view_))),
       inquiries_(servers_, handshake_, requests_, outcomes_, events_, tasks_, out_,
                  std::move(fallback), parts.alone ? Lasting::Session : Lasting::Once),
       operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, tasks_,
-                  parts.conversations, outcomes_) {}
+                  extension_, parts.conversations, outcomes_) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {
@@ -144,10 +150,11 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         handshake_.offer_those_of(request);
         arrival_.begin();
         if (request.method == "server/discover")
-            return answer_at_once(request.method,
-                                  answer_with(request.id, result_for(Era::Modern, request.method,
-                                                                     handshake_.discovered())),
-                                  request.route);
+            return answer_at_once(
+                request.method,
+                answer_with(request.id, result_for(Era::Modern, request.method,
+                                                   handshake_.discovered(extension_.any()))),
+                request.route);
         if (outcomes_.resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
@@ -243,6 +250,8 @@ void ClientSession::cancel(RequestNumber number, const std::string& reason) {
 void ClientSession::notify(const std::string& server, const std::string& method,
                            std::string_view params, connection::Reference about) {
     if (!view_.holds(server)) return;  // it was shown it once
+    // Of tasks of the modern era: nobody has asked for it.
+    if (method == "notifications/tasks") return;
     if (method != "notifications/tasks/status")
         return events_.notify(server, method, tasks_.for_client(server, params), about);
     const auto told = tasks_.status_for_client(server, params);

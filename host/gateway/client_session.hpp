@@ -22,6 +22,7 @@
 #include "gateway/inquiries.hpp"
 #include "gateway/operations.hpp"
 #include "gateway/request_outcomes.hpp"
+#include "gateway/task_extension.hpp"
 #include "gateway/task_operations.hpp"
 
 #include <string>
@@ -113,6 +114,7 @@ private:
     ClientWishes wishes_;
     ClientEvents events_;
     TaskOperations tasks_;
+    TaskExtension extension_;
     Inquiries inquiries_;
     Operations operations_;
 };

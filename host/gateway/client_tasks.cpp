@@ -130,6 +130,10 @@ std::string task_id_of(std::string_view raw_task) {
     return id;
 }
 
+std::string with_task_id(std::string_view raw_task, const std::string& id) {
+    return with_changed(raw_task, "taskId", [&](std::string_view) { return protocol::quoted(id); });
+}
+
 std::string_view related_task(std::string_view raw) {
     std::string_view found;
     // Nearly every message: all that is passed on comes by here.

@@ -78,6 +78,8 @@ private:
 
 // What a server calls the task that it tells of; empty: it tells of none.
 std::string task_id_of(std::string_view raw_task);
+// The object with that value of its "taskId", where it has one.
+std::string with_task_id(std::string_view raw_task, const std::string& id);
 // What the `_meta` of that object says of the task that it belongs to, raw; empty: of none.
 std::string_view related_task(std::string_view raw);
 // The object with `related` there, where it says something.

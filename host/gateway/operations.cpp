@@ -21,6 +21,12 @@ bool is_of_a_round(std::string_view key) {
     return key == "inputResponses" || key == "requestState";
 }
 
+// By it a legacy client asks for a task. Of a modern one it means nothing, and a legacy server would begin one of
+// its own era.
+bool is_wish_for_a_task(std::string_view key) {
+    return key == "task";
+}
+
 std::string text_of(std::string_view raw) {
     return protocol::text_of_raw(raw).value_or("");
 }
@@ -36,6 +42,17 @@ std::string with_member(const protocol::Params& params, std::string_view key,
     protocol::each_of(params.members, [&](std::string_view name, std::string_view value) {
         if (!is_of_a_round(name))
             protocol::append_member(members, name, name == key ? raw_value : value);
+        return true;
+    });
+    return members;
+}
+
+// Those of a tools/call, as its server gets them under its own name.
+std::string of_a_call(const protocol::Params& params, bool modern) {
+    std::string members;
+    protocol::each_of(params.members, [&](std::string_view name, std::string_view value) {
+        if (!is_of_a_round(name) && !(modern && is_wish_for_a_task(name)))
+            protocol::append_member(members, name, value);
         return true;
     });
     return members;
@@ -68,8 +85,8 @@ void append_as_it_is(std::string& out, const protocol::Tool& tool) {
 bool Operations::start(RequestNumber number, const protocol::Params& params) {
     const auto& request = *requests_.find(number);
     const auto& method = request.method;
-    const bool tasks = !request.modern() && method.starts_with("tasks/");
-    if (tasks) return tasks_.start(number, params);
+    if (method.starts_with("tasks/"))
+        return request.modern() ? extension_.start(number, params) : tasks_.start(number, params);
     const auto raw_cursor = method.ends_with("/list")
                                 ? protocol::raw_member(params.members, "cursor")
                                 : std::string_view();
@@ -96,9 +113,12 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
     auto& request = *requests_.find(number);
     request.as_task = !request.modern() && !protocol::raw_member(params.members, "task").empty();
     if (!view_.public_names()) {
-        if (!request.as_task) return ask(number, view_.only, with_member(params, {}, {}));
-        return tasks_.begin(number, {}, [this, number, params](auto on_reply) {
-            ask(number, view_.only, with_member(params, {}, {}), std::move(on_reply));
+        auto members = of_a_call(params, request.modern());
+        if (!request.as_task)
+            return ask(number, view_.only, std::move(members),
+                       [this, number](auto reply) { on_called(number, std::move(reply)); });
+        return tasks_.begin(number, {}, [this, number, members](auto on_reply) {
+            ask(number, view_.only, members, std::move(on_reply));
         });
     }
     router::Call call;
@@ -107,7 +127,7 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
             call.name = text_of(value);
         else if (key == "arguments")
             call.arguments = value;
-        else if (!is_of_a_round(key))
+        else if (!is_of_a_round(key) && !(request.modern() && is_wish_for_a_task(key)))
             protocol::append_member(call.members, key, value);
         return true;
     });
@@ -137,8 +157,13 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
                 service::call(servers_, caller_, call, std::move(on_reply));
         });
     request.call = service::call(servers_, caller_, std::move(call), [this, number](auto reply) {
-        replies_.pass_on(number, std::move(reply));
+        on_called(number, std::move(reply));
     });
+}
+
+void Operations::on_called(RequestNumber number, Result<connection::Reply> reply) {
+    if (reply && reply->is_task) return extension_.on_begun(number, std::move(*reply));
+    replies_.pass_on(number, std::move(reply));
 }
 
 // In the order of their names, and a cursor is the name that was the last: what comes and goes between
@@ -335,6 +360,9 @@ void Operations::log_level(RequestNumber number, const protocol::Params& params)
 void Operations::listen(RequestNumber number, const protocol::Params& params) {
     const auto object = core::read_json_object("{" + params.members + "}");
     if (!object) return replies_.refuse(number, {ErrorCode::Invalid, object.error().message});
+    // Of tasks nothing is told here: the acknowledgment names none, and a client asks for them.
+    const auto* filter = core::object_in(&*object, "notifications");
+    if (filter && filter->contains("taskIds") && !extension_.takes_them(number)) return;
     auto wanted = Listeners::read(requests_.find(number)->id, *object);
     if (!wanted) return replies_.refuse(number, wanted.error());
     auto& listener = events_.listeners().add(number, std::move(*wanted));

@@ -13,6 +13,7 @@
 #include "gateway/host_tools.hpp"
 #include "gateway/offered.hpp"
 #include "gateway/replies.hpp"
+#include "gateway/task_extension.hpp"
 #include "gateway/task_operations.hpp"
 
 #include <functional>
@@ -28,8 +29,8 @@ public:
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
-               ClientEvents& events, TaskOperations& tasks, Conversations* conversations,
-               Replies& replies)
+               ClientEvents& events, TaskOperations& tasks, TaskExtension& extension,
+               Conversations* conversations, Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
@@ -39,6 +40,7 @@ public:
           wishes_(wishes),
           events_(events),
           tasks_(tasks),
+          extension_(extension),
           replies_(replies),
           host_tools_(servers, caller, view, requests, offered, arrival, conversations, replies) {}
 
@@ -49,6 +51,7 @@ public:
 
 private:
     void call_tool(RequestNumber request, const protocol::Params& params);
+    void on_called(RequestNumber request, Result<connection::Reply> reply);
     void list_tools(RequestNumber request, const std::string& after);
     void tell_tools(RequestNumber request, const std::string& after);
     void list_things(RequestNumber request, service::Kind kind);
@@ -76,6 +79,7 @@ private:
     ClientWishes& wishes_;
     ClientEvents& events_;
     TaskOperations& tasks_;
+    TaskExtension& extension_;
     Replies& replies_;
     HostTools host_tools_;
 };

@@ -2,6 +2,7 @@
 
 #include "connection/responder.hpp"
 #include "core/json.hpp"
+#include "protocol/task_extension.hpp"
 
 #include <utility>
 
@@ -13,10 +14,17 @@ void ToldAbilities::offer(std::string_view raw_capabilities) {
     servers_.connections().offer(with_ours(raw_capabilities));
 }
 
-const std::string& ToldAbilities::told_of(const std::string& raw_capabilities) {
-    if (told_.empty() || raw_capabilities != last_) {
+const std::string& ToldAbilities::told_of(const std::string& raw_capabilities, bool with_tasks) {
+    if (told_.empty() || raw_capabilities != last_ || with_tasks != last_with_tasks_) {
         last_ = raw_capabilities;
-        told_ = json::serialize(with_ours(raw_capabilities));
+        last_with_tasks_ = with_tasks;
+        auto told = with_ours(raw_capabilities);
+        if (with_tasks && protocol::names_tasks(raw_capabilities)) {
+            auto& extensions = told["extensions"];
+            if (!extensions.is_object()) extensions.emplace_object();
+            extensions.get_object()[protocol::kTasksExtension].emplace_object();
+        }
+        told_ = json::serialize(told);
     }
     return told_;
 }

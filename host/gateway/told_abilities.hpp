@@ -22,8 +22,9 @@ public:
 
     // Before the first server is greeted: of several clients' worth of requests the first one says it.
     void offer(std::string_view raw_capabilities);
-    // Of a client that can do that, raw; good until the next call.
-    const std::string& told_of(const std::string& raw_capabilities);
+    // Of a client that can do that, raw; good until the next call. `with_tasks`: that it takes tasks too, where it
+    // says so.
+    const std::string& told_of(const std::string& raw_capabilities, bool with_tasks);
 
 private:
     boost::json::object with_ours(std::string_view raw_capabilities) const;
@@ -31,6 +32,7 @@ private:
     const service::Servers& servers_;
     Told told_to_;
     std::string last_;  // for whom told_ is: mostly it is the same one
+    bool last_with_tasks_ = false;
     std::string told_;
 };
 

@@ -343,8 +343,9 @@ Result<Envelope> envelope_of(const std::vector<Member>& members, Scan& scan) {
     envelope.kind = MessageKind::Result;
     envelope.is_error = scan.is_error;
     if (!scan.result_type.empty() && scan.result_type != "complete") {
-        envelope.result_type =
-            scan.result_type == "input_required" ? ResultType::InputRequired : ResultType::Unknown;
+        envelope.result_type = scan.result_type == "input_required" ? ResultType::InputRequired
+                               : scan.result_type == "task"         ? ResultType::Task
+                                                                    : ResultType::Unknown;
     }
     return envelope;
 }

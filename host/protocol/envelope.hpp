@@ -24,7 +24,8 @@ namespace patchbay::protocol {
 enum class MessageKind { Request, Notification, Result, Error };
 
 // What a result says of itself; a missing resultType is Complete (servers before 2026-07-28).
-enum class ResultType { Complete, InputRequired, Unknown };
+// Task is of the extension `io.modelcontextprotocol/tasks` (task_extension.hpp).
+enum class ResultType { Complete, InputRequired, Task, Unknown };
 
 struct Envelope {
     MessageKind kind = MessageKind::Notification;

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/raw_json.hpp"
+#include "protocol/task_extension.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,6 +145,7 @@ std::vector<MessageHeader> standard_headers(std::string_view method, std::string
     std::vector<MessageHeader> headers{{"Mcp-Method", std::string(method)}};
     const char* key = method == "tools/call" || method == "prompts/get" ? "name"
                       : method == "resources/read"                      ? "uri"
+                      : names_a_task(method)                            ? "taskId"
                                                                         : nullptr;
     if (!key) return headers;
     if (const auto name = text_of_raw(raw_member(members, key)))

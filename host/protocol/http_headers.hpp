@@ -42,7 +42,7 @@ Result<std::vector<HeaderParameter>> header_parameters(const boost::json::value&
 // As it is, or in the Base64 form when a header cannot carry it or would take it for one.
 std::string header_text(std::string_view value);
 
-// Mcp-Method, and Mcp-Name for the three methods that have one. `members`: raw params without
+// Mcp-Method, and Mcp-Name for the methods that have one: three, and those of tasks. `members`: raw params without
 // braces, as in Params.
 std::vector<MessageHeader> standard_headers(std::string_view method, std::string_view members);
 

@@ -137,6 +137,11 @@ TEST(Posted, OfTheModernEraSaysTheSameInItsHead) {
     EXPECT_EQ(read(with(accented, "mcp-name", "=?base64?w6k=?=")).status, 200u);
     EXPECT_EQ(read(with(accented, "mcp-name", "\xc3\xa9")).code, -32020);
     EXPECT_EQ(read(modern("resources/read", R"("uri":"a:1")", {{"mcp-name", "a:1"}})).status, 200u);
+    for (const auto* method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+        EXPECT_EQ(read(modern(method, R"("taskId":"s:1")", {{"mcp-name", "s:1"}})).status, 200u);
+        EXPECT_EQ(read(modern(method, R"("taskId":"s:1")", {{"mcp-name", "s:2"}})).code, -32020);
+        EXPECT_EQ(read(modern(method, R"("taskId":"s:1")")).code, -32020);
+    }
     EXPECT_EQ(read(modern("prompts/get", R"("name":"p")")).code, -32020);
 }
 
