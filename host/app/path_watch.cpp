@@ -1,10 +1,11 @@
 #include "app/path_watch.hpp"
 
+#include "app/path_ways.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <linux/magic.h>
 #include <sys/inotify.h>
@@ -14,17 +15,15 @@
 #include <utility>
 
 namespace patchbay::app {
-namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kLinks = 40;  // as path_resolution(7) has it
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr std::uint32_t kDone = IN_CLOSE_WRITE | IN_MOVED_TO;  // with a file
 constexpr std::uint32_t kMask = kDone | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
                                 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-// Of a file itself. IN_MASK_ADD: what is a folder by now is heard as before.
-constexpr std::uint32_t kOfAFile = IN_MODIFY | IN_DONT_FOLLOW | IN_MASK_ADD;
+// Of a file itself, whatever name it was opened by. IN_MASK_ADD: what is a folder by now is heard as before.
+constexpr std::uint32_t kOfAFile = IN_MODIFY | IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_ADD;
 
 // Of these the kernel hears no more than what this machine does itself (inotify(7), "Limitations and caveats").
 bool is_on_a_distant_disk(const std::string& folder) {
@@ -38,42 +37,6 @@ bool is_on_a_distant_disk(const std::string& folder) {
 }
 
 }  // namespace
-
-// A part at a time, as the system would; what a link says takes the link's place.
-std::map<std::string, std::set<std::string>> names_on_the_way(const std::string& path) {
-    std::map<std::string, std::set<std::string>> names;
-    fs::path at = "/";
-    std::vector<fs::path> left;  // the next one last
-    const auto put = [&left](const fs::path& parts) {
-        const auto relative = parts.relative_path();
-        const std::vector<fs::path> each(relative.begin(), relative.end());
-        left.insert(left.end(), each.rbegin(), each.rend());
-    };
-    put(path);
-    for (int links = 0; !left.empty();) {
-        const auto part = left.back();
-        left.pop_back();
-        if (part.empty() || part == ".") continue;
-        if (part == "..") {
-            at = at.parent_path();
-            continue;
-        }
-        std::error_code failed;
-        const auto next = at / part;
-        const auto kind = fs::symlink_status(next, failed).type();
-        names[at.string()].insert(part.string());
-        if (kind == fs::file_type::directory && !left.empty()) {
-            at = next;
-            continue;
-        }
-        if (kind != fs::file_type::symlink || ++links > kLinks) break;
-        const auto target = fs::read_symlink(next, failed);
-        if (failed) break;
-        if (target.is_absolute()) at = "/";
-        put(target);
-    }
-    return names;
-}
 
 PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant)
     : loop_(loop),
@@ -89,11 +52,13 @@ PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant 
 
 void PathWatch::watch(std::vector<std::string> paths) {
     paths_ = std::move(paths);
+    auto ways = ways_of(paths_);
     std::map<std::string, Folder> wanted;
-    for (const auto& path : paths_)
-        for (auto& [folder, names] : names_on_the_way(path))
-            wanted[folder].names.insert(names.begin(), names.end());
+    for (auto& [folder, names] : ways.names) wanted[folder].names = std::move(names);
     std::string trouble;
+    if (!ways.all)
+        trouble =
+            "they are in more than " + std::to_string(PathWays::kMostParts) + " folders and links";
     if (inotify_.get() < 0) {
         trouble = "the system has no watch left for this user";
         wanted.clear();
@@ -120,6 +85,9 @@ void PathWatch::watch(std::vector<std::string> paths) {
         if (!stays && number >= 0) ::inotify_rm_watch(inotify_.get(), number);
     }
     folders_ = std::move(wanted);
+    std::erase_if(writers_, [this](const FileName& file) {
+        return path_of(file.first, file.second).empty();  // its folder has gone
+    });
     watch_files();
     looks_because_ = std::move(trouble);
     if (looks_because_.empty()) return look_.stop();
@@ -141,6 +109,14 @@ void PathWatch::watch_file(const FileName& file, const std::string& path) {
     if (file.first < 0 || ::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
     const int number = ::inotify_add_watch(inotify_.get(), path.c_str(), kOfAFile);
     if (number >= 0) files_[number] = file;
+}
+
+// What somebody has open there still is another one by now.
+void PathWatch::unwatch_file(const FileName& file) {
+    std::erase_if(files_, [&](const auto& each) {
+        if (each.second == file) ::inotify_rm_watch(inotify_.get(), each.first);
+        return each.second == file;
+    });
 }
 
 void PathWatch::look_later() {
@@ -179,17 +155,29 @@ bool PathWatch::matters(const inotify_event& event, const std::string& name) con
     });
 }
 
+// Empty: it is in none of the folders.
+std::string PathWatch::path_of(int number, const std::string& name) const {
+    for (const auto& [path, folder] : folders_)
+        if (folder.number == number) return path + "/" + name;
+    return {};
+}
+
 // As after `: > file`, of which the next command writes what is to be in it.
 bool PathWatch::is_empty(int number, const std::string& name) const {
-    for (const auto& [path, folder] : folders_) {
-        if (folder.number != number) continue;
-        struct stat info {};
-        return ::stat((path + "/" + name).c_str(), &info) == 0 && info.st_size == 0;
-    }
-    return false;
+    struct stat info {};
+    return ::stat(path_of(number, name).c_str(), &info) == 0 && info.st_size == 0;
+}
+
+// By somebody who opened it to write: not by a link to what is there. What they wrote before it was watched
+// itself is not heard.
+bool PathWatch::is_being_made(int number, const std::string& name) const {
+    struct stat info {};
+    return ::lstat(path_of(number, name).c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_nlink == 1;
 }
 
 void PathWatch::note(int number, const std::string& name, std::uint32_t mask) {
+    note_writer({number, name}, mask);
     // Of a folder it is not known yet what it leads to, though that may be there.
     if (name.empty() || (mask & IN_ISDIR) != 0)
         unsure_ = true;
@@ -197,6 +185,15 @@ void PathWatch::note(int number, const std::string& name, std::uint32_t mask) {
         halves_.erase({number, name});
     else
         halves_.emplace(number, name);
+}
+
+// What is moved or deleted is written under that name no more.
+void PathWatch::note_writer(const FileName& file, std::uint32_t mask) {
+    if ((mask & (kDone | IN_MOVED_FROM | IN_DELETE)) != 0)
+        writers_.erase(file);
+    else if ((mask & IN_MODIFY) != 0 ||
+             ((mask & IN_CREATE) != 0 && is_being_made(file.first, file.second)))
+        writers_.insert(file);
 }
 
 void PathWatch::on_events() {
@@ -218,13 +215,16 @@ void PathWatch::on_events() {
 bool PathWatch::take(const inotify_event& event) {
     if (const auto file = files_.find(event.wd); file != files_.end()) {
         if ((event.mask & IN_IGNORED) != 0) files_.erase(file);  // its number may come again
-        if ((event.mask & IN_MODIFY) == 0) return false;         // of all else its folder tells
+        // Of all else its folder tells.
+        if ((event.mask & (IN_MODIFY | IN_CLOSE_WRITE)) == 0) return false;
         note(file->second.first, file->second.second, event.mask);
         return true;
     }
     const std::string name(event.len > 0 ? event.name : "");
     if (!matters(event, name)) return false;
     note(event.wd, name, event.mask);
+    if ((event.mask & (IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE)) != 0)
+        unwatch_file({event.wd, name});
     // One that is new is written from now on.
     if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0)
         for (const auto& [path, folder] : folders_)
@@ -235,6 +235,11 @@ bool PathWatch::take(const inotify_event& event) {
 bool PathWatch::somebody_writes() {
     if (inotify_.get() >= 0) on_events();
     return !halves_.empty();
+}
+
+bool PathWatch::is_open() {
+    if (inotify_.get() >= 0) on_events();
+    return !writers_.empty();
 }
 
 void PathWatch::tell_again() {

@@ -3,7 +3,8 @@
 //
 // Who writes a file is done with it when they close it or put it in its place by a rename. Of what is told of before that (a
 // file that is emptied, written, made or taken away, as by editors that keep the old one under another name) nobody knows
-// whether it is half of a change: it is told once nothing more has happened for kSettle.
+// whether it is half of a change: it is told once nothing more has happened for kSettle. Who must not read half a file
+// asks is_open() then, and is told once more when its writer closes it.
 //
 // That a file is written is heard of the file itself and not of its folder, in which a program may write day and night to
 // another one.
@@ -55,6 +56,10 @@ public:
     // Whether somebody is in the middle of a change, by what the system knows now: what is read would be half of it. `changed`
     // comes once they are done.
     bool somebody_writes();
+    // Whether one of the files that were written is open still: nothing is heard of its writer, who may be in the middle
+    // of it. Until forget_writers(): some files are open always.
+    bool is_open();
+    void forget_writers() { writers_.clear(); }
     // `changed` comes once more, kSettle from now or from what happens until then: what was found there made no sense.
     void tell_again();
     // Empty: all is watched.
@@ -71,10 +76,14 @@ private:
     bool take(const inotify_event& event);
     void watch_files();
     void watch_file(const FileName& file, const std::string& path);
+    void unwatch_file(const FileName& file);
     void look_later();
     std::string state_of_paths() const;
     bool matters(const inotify_event& event, const std::string& name) const;
     bool is_empty(int number, const std::string& name) const;
+    bool is_being_made(int number, const std::string& name) const;
+    std::string path_of(int number, const std::string& name) const;
+    void note_writer(const FileName& file, std::uint32_t mask);
     void note(int number, const std::string& name, std::uint32_t mask);
     void plan_change();
     void tell_change();
@@ -90,13 +99,10 @@ private:
     core::Timer settle_, look_;
     std::optional<core::Clock::time_point> first_;  // of the changes that are not told yet
     std::set<FileName> halves_;                     // of these, what may not be whole
+    std::set<FileName> writers_;                    // files that were written and not closed since
     bool unsure_ = false;  // whether something comes with these that is not known yet
     // planned_, seen_: as state_of_paths() was, then and when it was looked at last.
     std::string looks_because_, planned_, seen_;
 };
-
-// The folders, and in each the names, by which `path` leads to what it means now: those of folders and links on
-// the way, up to its own or the first that is not there.
-std::map<std::string, std::set<std::string>> names_on_the_way(const std::string& path);
 
 }  // namespace patchbay::app

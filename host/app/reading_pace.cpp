@@ -9,11 +9,13 @@ core::Clock::duration ReadingPace::rest() const {
     return std::max(rested_at_ - time_.now(), core::Clock::duration::zero());
 }
 
-bool ReadingPace::puts_off(bool somebody_writes) {
-    if (!somebody_writes) return false;
+core::Clock::duration ReadingPace::put_off(Others others) {
+    const core::Clock::duration none{};
+    if (others == Others::Rest) return none;
     const auto now = time_.now();
     if (!put_off_) put_off_ = now;
-    return now - *put_off_ < kAtMost;
+    const auto most = others == Others::HaveOneOpen ? kWhileOpen : kAtMost;
+    return std::max(*put_off_ + most - now, none);
 }
 
 // What was not used of the time before counts for kAtOnce at most: several changes in a row are read as they come.

@@ -3,8 +3,10 @@
 //
 // Threads: [value]. Borrows the clock, which must outlive it.
 // Limits:  of ten parts of the time two are spent reading at most, whoever wants it, and nobody has it read more often than
-//          each kPause, but for kAtOnce of that in advance. What somebody is in the middle of writing is waited for,
-//          and what makes no sense is doubted, for kAtMost.
+//          each kPause, but for kAtOnce of that in advance. What somebody is in the middle of changing is waited for,
+//          and what makes no sense is doubted, for kAtMost; a file that was written and is open still, for
+//          kWhileOpen: programs pause between two writes, for a disk or for what they fetch, and half of a file may lack
+//          what it forbids. Longer would be for those alone who never close it, and keeps back who forbids something.
 #pragma once
 
 #include "core/time_source.hpp"
@@ -17,7 +19,8 @@ namespace patchbay::app {
 
 class ReadingPace {
 public:
-    static constexpr std::chrono::milliseconds kPause{50}, kAtOnce{200}, kAtMost{1'000};
+    static constexpr std::chrono::milliseconds kPause{50}, kAtOnce{200}, kAtMost{1'000},
+        kWhileOpen{5'000};
     static constexpr int kPart = 5;  // of the time one is spent reading
 
     explicit ReadingPace(const core::TimeSource& time) : time_(time) {}
@@ -27,8 +30,10 @@ public:
     // Somebody wants it read who knows that the files are whole: what is read next is not doubted.
     void ask() { is_asked_ = true; }
 
-    // Whether reading waits for those who write; not for ever.
-    bool puts_off(bool somebody_writes);
+    // What somebody else does with the files.
+    enum class Others { Rest, Change, HaveOneOpen };
+    // For how long reading waits for them, not for ever; zero: it does not.
+    core::Clock::duration put_off(Others others);
     // All from `begun` until now went into reading: the next one is kept off for as long as that is worth.
     void spend_since(core::Clock::time_point begun);
 

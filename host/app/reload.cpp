@@ -47,6 +47,7 @@ Reload::Reload(Host& host, ServerSwitch& server_switch, config::Environment envi
       in_force_(host.snapshot(), configuration_digest(*host.snapshot(), environment_)),
       pace_(host.loop().time()),
       pause_(host.loop()),
+      patience_(host.loop()),
       watch_(host.loop(), [this] { read_after_pause(); }) {
     watch_.watch(paths_of(host));
 }
@@ -89,14 +90,28 @@ void Reload::read_now() {
     pace_.spend_since(begun);
 }
 
+ReadingPace::Others Reload::what_others_do() {
+    using Others = ReadingPace::Others;
+    if (watch_.is_open()) return Others::HaveOneOpen;
+    return watch_.somebody_writes() ? Others::Change : Others::Rest;
+}
+
 // Of a command of ours a part may be written: a file, and not yet that it is approved. Of its end nothing is heard, so it
-// is looked for.
+// is looked for. That somebody never closes a file is not heard either.
 bool Reload::is_put_off() {
+    patience_.stop();
     const bool somebody_changes = ClientRecord::is_turn_taken(state_directory_);
-    const bool put_off = pace_.puts_off(watch_.somebody_writes() || somebody_changes);
-    if (put_off && somebody_changes && !pause_.running())
-        pause_.start(kLookForTheEnd, [this] { read_now(); });
-    return put_off;
+    auto others = what_others_do();
+    if (others == ReadingPace::Others::Rest && somebody_changes)
+        others = ReadingPace::Others::Change;
+    const auto left = pace_.put_off(others);
+    if (left == left.zero()) {
+        watch_.forget_writers();
+        return false;
+    }
+    if (somebody_changes && !pause_.running()) pause_.start(kLookForTheEnd, [this] { read_now(); });
+    if (others == ReadingPace::Others::HaveOneOpen) patience_.start(left, [this] { read_now(); });
+    return true;
 }
 
 void Reload::take(const Snapshot& read) {

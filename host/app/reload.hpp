@@ -57,6 +57,7 @@ private:
     void read_after_pause();
     void read_now();
     bool is_put_off();
+    ReadingPace::Others what_others_do();
     void take(const Snapshot& read);
     Result<registry::Plan> move_or_keep(const Snapshot& read, std::string digest,
                                         std::string_view cause);
@@ -78,6 +79,7 @@ private:
     ReadingPace pace_;
     std::vector<Applied> waiting_;
     core::Timer pause_;
+    core::Timer patience_;  // with those who have a file open
     PathWatch watch_;
 };
 

@@ -185,6 +185,40 @@ TEST_F(Reloaded, HalfAFileIsNotApplied) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// Beyond what is believed where nobody is heard: what is still to come may forbid something.
+TEST_F(Reloaded, AFileWhoseWriterPausesCountsOnceItIsClosed) {
+    const auto config = home.user_config() / "config.toml";
+    const std::string server = "[servers.a]\ncommand = '" + example_server() + "'\n";
+    const std::string rest = "[permissions]\ndeny = ['mcp__a__add']\n";
+    home.write(config, server + rest);
+    RunningHost host(home);
+    const Words add{"call", "mcp__a__add", "a=1", "b=2"};
+    ASSERT_EQ(home.run(add).exit_code, 7);
+    HostGuest guest(host.socket());
+    ASSERT_TRUE(guest.greet());
+    std::ofstream half(config);
+    half << server << std::flush;
+    const auto begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(1'500)) {
+        const auto asked = guest.ask(
+            {{"op", "tools/call"}, {"name", "mcp__a__add"}, {"arguments", {{"a", 1}, {"b", 2}}}});
+        ASSERT_THAT(json::serialize(asked), HasSubstr("denied")) << host.program().err();
+    }
+    half << rest << "[servers.b]\ncommand = '" << example_server() << "'\n";
+    half.close();
+    EXPECT_TRUE(says(host, "configuration: start b")) << host.program().err();
+    EXPECT_EQ(home.run(add).exit_code, 7);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Reloaded, AFileThatIsNeverClosedCountsInTheEnd) {
+    RunningHost host(home);
+    std::ofstream open(home.user_config() / "config.toml");
+    open << "[servers.a]\ncommand = '" << example_server() << "'\n" << std::flush;
+    EXPECT_TRUE(says(host, "configuration: start a")) << host.program().err();
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_F(Reloaded, AnApprovalCountsAtOnce) {
     home.write(".mcp.json", "{\"mcpServers\":{\"p\":{\"command\":\"" + example_server() + "\"}}}");
     RunningHost host(home);

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <set>
 #include <string>
 #include <sys/resource.h>
 
@@ -19,24 +18,9 @@ namespace patchbay::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Names = std::set<std::string>;
 
 void write(const std::string& path, const std::string& text) {
     std::ofstream(path) << text;
-}
-
-TEST(NamesOnTheWay, AreThatOfTheFileAndOfEachLink) {
-    const test::ScratchFolder folder;
-    fs::create_directories(folder / "data");
-    write(folder / "data/real.toml", "");
-    fs::create_directory_symlink(folder / "data", folder / "current");
-    fs::create_symlink("current/real.toml", folder / "config.toml");
-    auto names = names_on_the_way(folder / "config.toml");
-    EXPECT_EQ(names[folder.path()], (Names{"config.toml", "current", "data"}));
-    EXPECT_EQ(names[folder / "data"], Names{"real.toml"});
-    EXPECT_EQ(names_on_the_way(folder / "none/of/it")[folder.path()], Names{"none"});
-    fs::create_symlink(folder / "loop", folder / "loop");
-    EXPECT_EQ(names_on_the_way(folder / "loop/file")[folder.path()], Names{"loop"});
 }
 
 class PathWatchTest : public ::testing::Test {
@@ -124,6 +108,66 @@ TEST_F(WatchedFiles, AreNotToldOfWhileSomebodyWrites) {
     EXPECT_FALSE(watch.somebody_writes());
     loop.pass(PathWatch::kQuiet + kMoment);
     EXPECT_EQ(changed, 1);
+}
+
+TEST_F(WatchedFiles, AreOpenFromWhatIsWrittenUntilTheyAreClosed) {
+    std::ofstream half(config);
+    half << "half of" << std::flush;
+    loop.pass(PathWatch::kAtMost);
+    EXPECT_EQ(changed, 1);
+    EXPECT_FALSE(watch.somebody_writes()) << "nothing more has happened";
+    EXPECT_TRUE(watch.is_open()) << "but it is open still";
+    write(other, "x = 1");
+    EXPECT_TRUE(watch.is_open());
+    half << " it" << std::flush;
+    half.close();
+    EXPECT_FALSE(watch.is_open());
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 2) << "that it is closed is told";
+}
+
+TEST_F(WatchedFiles, AreOpenWhileTheyAreMade) {
+    fs::remove(config);
+    std::ofstream half(config);
+    half << "half of" << std::flush;
+    EXPECT_TRUE(watch.is_open()) << "it was written before it could be watched";
+    half.close();
+    EXPECT_FALSE(watch.is_open());
+    fs::remove(other);
+    fs::create_hard_link(config, other);
+    EXPECT_FALSE(watch.is_open()) << "nobody writes what is linked to";
+}
+
+TEST_F(WatchedFiles, AreClosedByWhicheverNameTheyWereOpenedBy) {
+    fs::create_hard_link(config, folder / "elsewhere");
+    std::ofstream half(folder / "elsewhere", std::ios::app);
+    half << "half of" << std::flush;
+    EXPECT_TRUE(watch.is_open());
+    half.close();
+    EXPECT_FALSE(watch.is_open());
+}
+
+TEST_F(WatchedFiles, AreNotOpenForWhoWritesWhatWasThereBefore) {
+    std::ofstream old(config);
+    old << "half of" << std::flush;
+    write(config + ".new", "x = 1");
+    fs::rename(config + ".new", config);
+    EXPECT_FALSE(watch.is_open());
+    old << " it" << std::flush;
+    EXPECT_FALSE(watch.is_open());
+    write(config, "x = 2");
+    loop.pass(PathWatch::kQuiet + kMoment);
+    EXPECT_EQ(changed, 1);
+}
+
+TEST_F(WatchedFiles, ThatAreOpenAlwaysAreSoUntilTheyAreForgotten) {
+    std::ofstream half(config, std::ios::app);
+    half << "a line" << std::flush;
+    EXPECT_TRUE(watch.is_open());
+    watch.forget_writers();
+    EXPECT_FALSE(watch.is_open());
+    half << "another" << std::flush;
+    EXPECT_TRUE(watch.is_open());
 }
 
 TEST_F(WatchedFiles, AreHeardOfWhenTheyAreWrittenInPlaceThoughTheyAreNew) {

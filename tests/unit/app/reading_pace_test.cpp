@@ -19,6 +19,7 @@ protected:
         pace_.spend_since(begun);
     }
 
+    using Others = ReadingPace::Others;
     test::HandTime time_;
     ReadingPace pace_{time_};
 };
@@ -47,14 +48,22 @@ TEST_F(ReadingPaceTest, WhoeverWantsItOfPartsOfTheTimeOneIsSpentReading) {
 }
 
 TEST_F(ReadingPaceTest, WhoWritesIsWaitedForAndNotForEver) {
-    EXPECT_FALSE(pace_.puts_off(false));
-    EXPECT_TRUE(pace_.puts_off(true));
+    EXPECT_EQ(pace_.put_off(Others::Rest), 0ms);
+    EXPECT_EQ(pace_.put_off(Others::Change), ReadingPace::kAtMost);
     time_.turn(ReadingPace::kAtMost - 1ms);
-    EXPECT_TRUE(pace_.puts_off(true));
+    EXPECT_EQ(pace_.put_off(Others::Change), 1ms);
     time_.turn(1ms);
-    EXPECT_FALSE(pace_.puts_off(true));
+    EXPECT_EQ(pace_.put_off(Others::Change), 0ms);
     pace_.take();
-    EXPECT_TRUE(pace_.puts_off(true)) << "of another change";
+    EXPECT_EQ(pace_.put_off(Others::Change), ReadingPace::kAtMost) << "of another change";
+}
+
+TEST_F(ReadingPaceTest, WhoHasAFileOpenIsWaitedForLonger) {
+    EXPECT_EQ(pace_.put_off(Others::HaveOneOpen), ReadingPace::kWhileOpen);
+    time_.turn(ReadingPace::kWhileOpen - 1ms);
+    EXPECT_EQ(pace_.put_off(Others::HaveOneOpen), 1ms);
+    time_.turn(1ms);
+    EXPECT_EQ(pace_.put_off(Others::HaveOneOpen), 0ms);
 }
 
 TEST_F(ReadingPaceTest, WhatMakesNoSenseIsBelievedWhenItIsTheSameALittleLater) {
