@@ -3,7 +3,7 @@
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 #include "core/json.hpp"
-#include "core/secrets.hpp"
+#include "core/secret_name.hpp"
 
 #include <string_view>
 #include <utility>
@@ -70,6 +70,7 @@ private:
         auto name = id_ + "." + std::string(key);
         for (auto& letter : name)
             if (!core::may_name_a_secret(std::string("a") + letter)) letter = '-';
+        if (!core::may_name_a_secret(name.substr(0, 1))) name.front() = '_';
         if (name.size() > kMostOfAName) name.resize(kMostOfAName);
         const auto is_ours = [&](const std::string& wanted) {
             for (const auto& each : taken_)

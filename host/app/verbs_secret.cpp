@@ -4,6 +4,7 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "core/secret_name.hpp"
 #include "core/text.hpp"
 #include "core/time_source.hpp"
 #include "service/statuses.hpp"
@@ -116,7 +117,7 @@ void add_secret_verbs(CLI::App& app, Choice& choice) {
         "unseen, or all of stdin but its last line break; never a word of the command, which "
         "others "
         "can read.\nIt is kept where sign-ins are: [secrets] store says file or secret-service.");
-    set_verb.add_option("NAME", *name, "Letters, digits, \".\", \"-\" and \"_\"")->required();
+    set_verb.add_option("NAME", *name, core::kNamesOfSecrets)->required();
     choice.on(set_verb, [name](const auto& global) { return set(global, *name); });
     auto& list_verb =
         add_verb(secret, "list", "List the secrets that are kept, without what they are",

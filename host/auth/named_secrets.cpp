@@ -1,7 +1,7 @@
 #include "auth/named_secrets.hpp"
 
 #include "core/json.hpp"
-#include "core/secrets.hpp"
+#include "core/secret_name.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool in_keyring(const json::object& record) {
 // `advice`: what to do where there is none.
 Result<json::object> record_in(const StoreFile& file, const std::string& name,
                                const std::string& advice) {
-    if (auto fine = NamedSecrets::check_name(name); !fine) return fine.error();
+    if (auto fine = core::check_secret_name(name); !fine) return fine.error();
     const auto contents = file.read();
     if (!contents) return contents.error();
     const auto* table = core::object_in(&contents->file, StoreFile::kNamed.table);
@@ -51,10 +51,7 @@ Result<json::object> record_in(const StoreFile& file, const std::string& name,
 }  // namespace
 
 Result<void> NamedSecrets::check_name(std::string_view name) {
-    if (core::may_name_a_secret(name)) return {};
-    return Error{ErrorCode::Invalid, "\"" + core::printable(name, 80) +
-                                         "\" is no name of a secret: expected 1 to 64 letters, "
-                                         "digits, \".\", \"-\" and \"_\""};
+    return core::check_secret_name(name);
 }
 
 Result<json::object> NamedSecrets::record_of(const std::string& name) const {
@@ -89,7 +86,7 @@ Result<std::string> NamedSecrets::read(const std::string& name) const {
 
 Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const std::string& value,
                                                Calendar::time_point now) const {
-    if (auto fine = check_name(name); !fine) return fine.error();
+    if (auto fine = core::check_secret_name(name); !fine) return fine.error();
     if (value.empty()) return Error{ErrorCode::Invalid, "the secret \"" + name + "\" is empty"};
     // Whoever brings it may have stopped reading there.
     if (value.size() > kValueBytes)

@@ -8,6 +8,7 @@
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "core/program.hpp"
+#include "core/secret_name.hpp"
 #include "core/text.hpp"
 
 #include <climits>
@@ -254,10 +255,7 @@ private:
 
     Result<std::string> stored(std::string_view written) const {
         const std::string name(written);
-        if (!core::may_name_a_secret(name))
-            return Error{ErrorCode::Invalid, "\"" + core::printable(name, 80) +
-                                                 "\" is no name of a secret: expected letters, "
-                                                 "digits, \".\", \"-\" and \"_\""};
+        if (auto fine = core::check_secret_name(name); !fine) return fine.error();
         if (look_ == Look::Form) return std::string();
         const auto& secrets = environment_.stored_secrets;
         if (!secrets.read)

@@ -4,6 +4,7 @@
 #include "config/references.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
+#include "core/secret_name.hpp"
 #include "core/secrets.hpp"
 
 #include <algorithm>

@@ -16,8 +16,6 @@ namespace patchbay::core {
 
 namespace {
 
-constexpr std::size_t kNameBytes = 64;
-
 using Prefix = std::uint32_t;  // the first four bytes; kShortest is more
 static_assert(Secrets::kShortest >= sizeof(Prefix));
 
@@ -286,13 +284,6 @@ Registry& registry() {
 }
 
 }  // namespace
-
-bool may_name_a_secret(std::string_view name) {
-    constexpr std::string_view kLetters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-    return name.find_first_not_of('.') != name.npos && name.size() <= kNameBytes &&
-           name.find_first_not_of(kLetters) == name.npos;
-}
 
 Secrets::Secrets(Secrets&& other) noexcept {
     const std::scoped_lock lock(registry().mutex);

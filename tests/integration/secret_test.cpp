@@ -57,6 +57,10 @@ TEST_F(Secret, IsReplacedAndForgotten) {
 
 TEST_F(Secret, WrongWordsSayWhatIsExpected) {
     EXPECT_THAT(set("a b", "x").err, HasSubstr("is no name of a secret: expected 1 to 64 letters"));
+    for (const std::string name : {"-x", ".x", "-", "."})
+        EXPECT_THAT(home.run({"secret", "set", "--", name}, "x").err,
+                    HasSubstr("\"" + name + "\" is no name of a secret"));
+    EXPECT_THAT(home.run({"secret", "list"}).err, HasSubstr("no secret is kept"));
     EXPECT_THAT(set("a", "").err, HasSubstr("is empty"));
     EXPECT_THAT(set("a", "\n").err, HasSubstr("is empty"));
     const auto value = home.run({"secret", "set", "a", "s3cret"}, "x");

@@ -146,8 +146,10 @@ TEST_F(Expand, FetchesSecretsByNameAndMasksThem) {
     EXPECT_EQ(one("${keyring:gh.token}"), "s3cret-by-name");
     EXPECT_EQ(core::log::masked("s3cret-by-name"), "***");
     EXPECT_THAT(one("${secret:other}"), HasSubstr("no secret \"other\""));
-    for (const auto* wrong : {"${secret:}", "${secret:a b}", "${keyring:a/b}"})
-        EXPECT_THAT(one(wrong), HasSubstr("is no name of a secret: expected letters")) << wrong;
+    for (const auto* wrong :
+         {"${secret:}", "${secret:a b}", "${keyring:a/b}", "${secret:-x}", "${secret:.x}"})
+        EXPECT_THAT(one(wrong), HasSubstr("is no name of a secret: expected 1 to 64 letters"))
+            << wrong;
     for (const auto* text : {"${secret:x}", "${keyring:x}"})
         EXPECT_TRUE(expansion_waits({{"url", text}})) << text;
 }
