@@ -1,16 +1,13 @@
 #include "app/entry_check.hpp"
 
+#include "app/exposed_secrets.hpp"
 #include "app/output.hpp"
-#include "app/server_words.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
 namespace patchbay::app {
-namespace json = boost::json;
 using config::Scope;
 
 Result<void> judge(const Host& host, const std::string& file, const std::string& text,
@@ -33,31 +30,21 @@ Result<void> judge(const Host& host, const std::string& file, const std::string&
     return {};
 }
 
-namespace {
-
-bool others_may_read(const std::string& file) {
-    std::error_code failed;
-    const auto about = std::filesystem::status(file, failed);
-    using std::filesystem::perms;
-    return !failed && std::filesystem::exists(about) &&
-           (about.permissions() & (perms::group_read | perms::others_read)) != perms::none;
-}
-
-}  // namespace
-
-void warn_of_secrets(const std::string& id, const json::object& entry, Scope scope,
-                     const std::string& file, const GlobalOptions& global) {
-    const auto names = clear_secrets(entry);
-    if (names.empty() || global.quiet) return;
-    if (scope != Scope::Project && others_may_read(file))
-        say("warning: server \"" + id + "\": " + core::join(names, ", ") + " is in clear text in " +
-            file +
-            ", which others of this machine may read; ${secret:NAME} takes it from `patchbay "
-            "secret set`, as `patchbay import --secrets store` writes it, or chmod 600 that file");
-    if (scope != Scope::Project) return;
-    say("warning: server \"" + id + "\": " + core::join(names, ", ") +
-        " is in clear text in a file that comes with the checkout; ${NAME} takes it from a "
-        "variable, ${secret:NAME} from `patchbay secret set`, --scope local or user keeps it out");
+void warn_of_secrets(const ClearSecrets& secrets, const std::string& file, Scope scope,
+                     const GlobalOptions& global) {
+    std::vector<std::string> told;
+    for (const auto& [id, names] : secrets)
+        if (!names.empty())
+            told.push_back("server \"" + core::printable(id, 80) +
+                           "\": " + core::join(names, ", "));
+    if (told.empty() || global.quiet) return;
+    const auto readers =
+        scope == Scope::Project
+            ? "a file that comes with the checkout; ${NAME} takes it from a variable, "
+              "${secret:NAME} from `patchbay secret set`, --scope local or user keeps it out"
+            : told_of_readers(file);
+    if (!readers.empty())
+        say("warning: " + core::join(told, "; ") + " is in clear text in " + readers);
 }
 
 }  // namespace patchbay::app

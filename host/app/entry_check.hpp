@@ -6,17 +6,19 @@
 #include "app/host.hpp"
 #include "app/verbs.hpp"
 
-#include <boost/json.hpp>
-
+#include <map>
 #include <string>
+#include <vector>
 
 namespace patchbay::app {
 
 // Invalid, with what is wrong with the server when `file` says `text`; of warnings only those that it brings are told.
 Result<void> judge(const Host& host, const std::string& file, const std::string& text,
                    const std::string& id, const GlobalOptions& global);
-// Of secrets in clear text, where `file` comes with a checkout or others of this machine may read it.
-void warn_of_secrets(const std::string& id, const boost::json::object& entry, config::Scope scope,
-                     const std::string& file, const GlobalOptions& global);
+// What stands in clear text in entries that were written, by server: "env.TOKEN".
+using ClearSecrets = std::map<std::string, std::vector<std::string>>;
+// One warning of them all, where the file comes with a checkout or others may read it.
+void warn_of_secrets(const ClearSecrets& secrets, const std::string& file, config::Scope scope,
+                     const GlobalOptions& global);
 
 }  // namespace patchbay::app

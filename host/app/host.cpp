@@ -3,6 +3,7 @@
 #include "app/catalogue_folder.hpp"
 #include "app/drift_log.hpp"
 #include "app/era_file.hpp"
+#include "app/exposed_secrets.hpp"
 #include "app/http_terms.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
@@ -11,7 +12,6 @@
 #include "app/server_account.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
-#include "app/tracked_secrets.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
@@ -354,7 +354,7 @@ const std::string& Host::project() const {
 std::vector<config::Diagnostic> Host::check() const {
     auto checked = config();
     check_surroundings(checked, impl_->options.environment);
-    tell_tracked_secrets(checked);
+    tell_exposed_secrets(checked);
     for (const auto& proposal : checked.untrusted)
         for (auto fault : proposal.faults) {
             fault.severity = config::Severity::Warning;  // nothing of it is in force
@@ -368,7 +368,7 @@ std::vector<config::Diagnostic> Host::check_file(const std::string& file) const 
     auto checked =
         config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
                            servers_of_plugins(impl_->plugins));
-    tell_tracked_secrets(checked);
+    tell_exposed_secrets(checked);
     return check_one(file, std::move(checked));
 }
 

@@ -1,6 +1,7 @@
 #include "app/server_words.hpp"
 
 #include "config/secret_names.hpp"
+#include "config/secret_values.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -124,6 +125,11 @@ std::vector<std::string> clear_secrets(const json::object& entry) {
                 config::is_secret(name, *text))
                 names.push_back(std::string(key) + "." + core::printable(name, 80));
         }
+    }
+    if (const auto* args = core::array_in(&entry, "args")) {
+        const auto parts = config::secret_parts(*args);
+        if (std::any_of(parts.begin(), parts.end(), [](const auto& each) { return !each.empty(); }))
+            names.emplace_back("args");
     }
     return names;
 }

@@ -30,7 +30,8 @@ struct ServerWords {
 // `type_key`: what the file calls the transport.
 Result<boost::json::object> entry_of(const ServerWords& words, const char* type_key);
 
-// Names of variables, headers and keys of `entry` whose values are secrets in clear text.
+// Names of variables, headers and keys of `entry` whose values are secrets in clear text, or have such parts: "env.TOKEN",
+// "args".
 std::vector<std::string> clear_secrets(const boost::json::object& entry);
 
 }  // namespace patchbay::app

@@ -91,7 +91,7 @@ int add(const GlobalOptions& global, const EditOptions& options,
         if (!written) return report_file(written.error(), global);
         done = std::move(*written);
     }
-    warn_of_secrets(options.id, *entry, scope, file->path(), global);
+    warn_of_secrets({{options.id, clear_secrets(*entry)}}, file->path(), scope, global);
     return tell(options,
                 same    ? "unchanged"
                 : there ? "replaced"

@@ -1,5 +1,6 @@
 // patchbay export: the servers that are configured here, put into a client's own file, and taken out again.
 #include "app/client_entry.hpp"
+#include "app/entry_check.hpp"
 #include "app/given_file.hpp"
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
@@ -9,14 +10,12 @@
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
 #include "config/resolve.hpp"
-#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
-#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -190,6 +189,17 @@ int code_of(const std::vector<Outcome>& outcomes, const ExportOptions& options) 
     return lacks ? int(kFailure) : int(kOk);
 }
 
+// Those that our own files have in clear text, of servers that the client's file has by now or would have.
+ClearSecrets secrets_in(const config::Given& given, const std::vector<Outcome>& outcomes) {
+    ClearSecrets secrets;
+    for (const auto& one : given.servers)
+        if (std::any_of(outcomes.begin(), outcomes.end(), [&](const Outcome& each) {
+                return each.id == one.server.id && each.state != "left";
+            }))
+            secrets[one.server.id] = clear_secrets(one.server.settings);
+    return secrets;
+}
+
 int export_verb(const GlobalOptions& global, const ExportOptions& options) {
     const auto client = client_of(options);
     if (!client) return report(client.error(), global);
@@ -232,12 +242,13 @@ int export_verb(const GlobalOptions& global, const ExportOptions& options) {
         say("warning: values of secrets stand in " + *file +
             " in clear text, and a checkout takes it along; without --project, or with --secrets "
             "leave, it does not");
-    struct stat about {};
-    constexpr mode_t kOthers = 077;
-    if (!options.project && options.secrets == "write" && !entries.expanded.empty() &&
-        !global.quiet && ::stat(file->c_str(), &about) == 0 && (about.st_mode & kOthers) != 0)
-        say("warning: values of secrets stand in " + *file +
-            ", which others may read; to have it your own: chmod 600 " + core::shell_word(*file));
+    if (!options.project) {
+        auto secrets = secrets_in(*given, outcomes);
+        if (options.secrets == "write")
+            for (const auto& [id, names] : entries.expanded)
+                secrets[id].insert(secrets[id].end(), names.begin(), names.end());
+        warn_of_secrets(secrets, *file, config::Scope::User, global);
+    }
     return code_of(outcomes, options);
 }
 

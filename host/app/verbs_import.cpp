@@ -5,6 +5,7 @@
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
 #include "app/server_edit.hpp"
+#include "app/server_words.hpp"
 #include "app/session.hpp"
 #include "app/typed_entry.hpp"
 #include "app/verb.hpp"
@@ -130,6 +131,11 @@ public:
     }
 
     const std::set<std::string>& files() const { return files_; }  // that it has written
+    // Once per file that was written, or would be.
+    void warn_of_clear_text() const {
+        for (const auto& [file, secrets] : clear_)
+            warn_of_secrets(secrets, file, options_.into(), global_);
+    }
 
 private:
     Result<std::string> put(const ForeignServer& server) {
@@ -169,7 +175,7 @@ private:
             return fine.error();
         }
         planned_.emplace(server.id, entry);
-        warn_of_secrets(server.id, entry, options_.into(), file->path(), global_);
+        clear_[file->path()][server.id] = clear_secrets(entry);
         if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
         if (auto written = write(*file, std::move(*text), server.id, entry, taken); !written) {
             forget(taken);
@@ -233,6 +239,7 @@ private:
     const config::Environment environment_;
     Host host_;
     std::map<std::string, json::object> planned_;  // of this run, by id
+    std::map<std::string, ClearSecrets> clear_;    // by file
     std::optional<ScopeChange> last_;
     Turn turn_;  // one for all servers: they are one change
     std::set<std::string> files_;
@@ -354,6 +361,7 @@ int import_verb(const GlobalOptions& global, ImportOptions options) {
     print(outcomes, global);
     tell_notes(outcomes, global);
     tell_files(import.files(), global);
+    import.warn_of_clear_text();
     const bool wrote = std::any_of(outcomes.begin(), outcomes.end(),
                                    [](const auto& each) { return each.state == "added"; });
     if (wrote && options.into() == Scope::Local) keep_out_of_git(global);
@@ -449,6 +457,7 @@ int offer_import(const GlobalOptions& global, Offer offer, json::array& taken) {
             if (each.file->of_checkout == of_checkout)
                 outcomes.push_back(import.take(*each.file, *each.server));
         written.insert(written.end(), import.files().begin(), import.files().end());
+        import.warn_of_clear_text();
     };
     take(options, true);
     take(own, false);
