@@ -59,7 +59,7 @@ std::string misplaced(const std::string& strange, const CLI::App& app, const CLI
 std::string of_the_program(const std::string& strange, const CLI::App& verb,
                            const std::string& path) {
     const auto* program = verb.get_option_no_throw("PROGRAM");
-    if (!strange.starts_with('-') || !program || program->count() == 0 ||
+    if (!strange.starts_with('-') || strange == "--" || !program || program->count() == 0 ||
         verb.get_option_no_throw(named_by(strange)))
         return {};
     const auto word = core::printable(program->results().front(), 80);

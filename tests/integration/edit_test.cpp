@@ -56,7 +56,7 @@ TEST_F(EditVerbs, AnAddressIsNoProgram) {
     EXPECT_THAT(edit({"add", "x", "http://127.0.0.1:9/", "more"}).err,
                 HasSubstr("say --url for it"));
     EXPECT_THAT(edit({"add", "x", "npx", "-y", "foo"}).err,
-                HasSubstr("a program stands with its words behind --"));
+                HasSubstr("patchbay mcp add ID -- npx -y"));
 }
 
 TEST_F(EditVerbs, WhatIsOnesOwnIsKeptOutOfGit) {

@@ -147,8 +147,10 @@ TEST(Terminal, InitOffersWhatOtherClientsHave) {
     ASSERT_TRUE(some.wait_for("expected numbers from 1 to 2"));
     some.type("2\r");
     EXPECT_EQ(some.finish(), 0) << some.seen();
-    EXPECT_THAT(read_file(config),
-                AllOf(HasSubstr("[servers.two]"), Not(HasSubstr("[servers.one]"))));
+    EXPECT_THAT(read_file(home.work() / ".patchbay.local.toml"),
+                AllOf(HasSubstr("[servers.two]"), Not(HasSubstr("[servers.one]"))))
+        << "what is one person's own";
+    EXPECT_THAT(read_file(config), Not(HasSubstr("\n[servers.")));
 }
 
 TEST(Terminal, ASecretThatIsNotTypedIsNone) {

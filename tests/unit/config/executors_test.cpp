@@ -242,8 +242,13 @@ TEST(ConfigAgentServers, WhatIsNeitherOwnNorPickedIsAFault) {
     for (const auto* keys : {"modes = { git = 'sharde' }", "modes = 'shared'",
                              "meta = { nam = 'x' }", "meta = { name = 3 }"})
         EXPECT_NE(merged("[agents.a]\n" + std::string(keys) + "\n").agents[0].fault, "") << keys;
-    EXPECT_THAT(all(merged("[agents.a]\nmodes = { gti = 'shared' }\n").diagnostics),
-                HasSubstr("agents.a.modes: no server \"gti\" is configured"));
+    const auto misspelt = [](const std::string& servers) {
+        return all(merged(servers + "[agents.a]\nmodes = { gti = 'shared' }\n").diagnostics);
+    };
+    EXPECT_THAT(
+        misspelt("[servers.git]\ncommand = 'x'\n"),
+        HasSubstr("agents.a.modes: no server \"gti\" is configured; did you mean \"git\"?"));
+    EXPECT_EQ(misspelt(""), "") << "another checkout may have it";
 }
 
 TEST(ConfigAgentServers, ACheckoutBringsNoneByWayOfAnAgent) {
