@@ -8,7 +8,7 @@ namespace {
 
 bool says_the_same(const Listing& a, const Listing& b) {
     return a.definition == b.definition && a.whole == b.whole && a.instructions == b.instructions &&
-           a.others == b.others && a.tools == b.tools;
+           a.others == b.others && a.declared == b.declared && a.tools == b.tools;
 }
 
 }  // namespace
@@ -30,8 +30,8 @@ void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing
     const auto known = std::exchange(place, std::move(listing));
     const auto now = place;  // whoever is told may forget it
     changed();
-    // Of another definition, or of half a list, a difference says nothing about the server.
-    if (same_definition && known->whole && now->whole)
+    // Of another definition, of half a list, or to whoever declares something else, a difference says nothing about the server.
+    if (same_definition && known->whole && now->whole && known->declared == now->declared)
         tell(server, drift_of(*known, *now), before, listed);
 }
 
@@ -48,10 +48,11 @@ void Catalogue::publish(const std::string& server, List list, std::shared_ptr<co
                         Time listed) {
     const auto* known = items(server, now->origin, list);
     const auto before = known ? *known : Kept();
-    const bool same = before.items && before.items->texts == now->texts;
+    const bool same_caller = before.items && before.items->declared == now->declared;
+    const bool same = same_caller && before.items->texts == now->texts;
     items_[{server, list}] = {same ? before.items : now, {listed}, false};
     for (auto* watcher : watchers_) watcher->on_items_published();
-    if (before.items && !same)
+    if (same_caller && !same)
         tell(server, drift_of(list, *before.items, *now), before.standing, listed);
 }
 

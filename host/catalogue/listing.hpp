@@ -27,6 +27,9 @@ struct Listing {
     std::string instructions = {};      // what the server says of itself as a whole
     // Of what besides tools it says that it has lists: "prompts", "resources". Nothing: nobody knows.
     std::optional<std::set<std::string>> others = {};
+    // Of which capabilities the server was told (a digest; empty: of none): to whoever declares others it may list others,
+    // and has changed nothing.
+    std::string declared = {};
 };
 
 // Whose resources, templates or prompts: of another definition they may be others, and so they may of a program that is
@@ -40,6 +43,7 @@ struct Origin {
 struct Items {
     Origin origin;
     std::vector<std::string> texts;  // raw JSON objects
+    std::string declared = {};       // as Listing has it
 };
 
 }  // namespace patchbay::catalogue

@@ -113,6 +113,11 @@ std::string others_of(const Listing& listing) {
     return ",\"others\":[" + named + "]";
 }
 
+// `,"declared":"DIGEST"`, or nothing.
+std::string declared_of(const std::string& declared) {
+    return declared.empty() ? "" : ",\"declared\":" + protocol::quoted(declared);
+}
+
 std::set<std::string> texts_in(std::string_view raw) {
     std::set<std::string> texts;
     for (auto rest = protocol::items_in(raw); !rest.empty() && texts.size() < kMostOthers;)
@@ -132,6 +137,7 @@ Listing read_head(std::string_view members, Faults& faults) {
     protocol::each_of(members, [&](std::string_view key, std::string_view value) {
         if (key == "definition") listing.definition = text_of(value);
         if (key == "instructions") listing.instructions = text_of(value);
+        if (key == "declared") listing.declared = text_of(value);
         if (key == "others" && value.starts_with('[')) listing.others = texts_in(value);
         if (key == "faults")
             for (const auto& [tool, fault] : protocol::members_in(value))
@@ -197,7 +203,8 @@ std::string to_text(const Listing& listing, const core::Limits& limits) {
     }
     const auto head = "\"definition\":" + protocol::quoted(listing.definition) +
                       ",\"instructions\":" + protocol::quoted(listing.instructions) +
-                      others_of(listing) + ",\"faults\":{" + faults + "}";
+                      others_of(listing) + declared_of(listing.declared) + ",\"faults\":{" +
+                      faults + "}";
     const auto parts = std::exchange(index, {});
     auto text = std::string(kBehindIndex) +
                 protocol::response("0", "{" + head + std::string(kBeforeTools) + tools + "]}")
@@ -228,7 +235,8 @@ std::string to_text(List list, const Items& items) {
     for (const auto& text : items.texts) all.append(all.empty() ? "" : ",").append(text);
     return protocol::response("0", "{\"definition\":" + protocol::quoted(items.origin.definition) +
                                        ",\"folder\":" + protocol::quoted(items.origin.folder) +
-                                       ",\"" + name_of(list) + "\":[" + all + "]}");
+                                       declared_of(items.declared) + ",\"" + name_of(list) +
+                                       "\":[" + all + "]}");
 }
 
 Result<Items> items_from_text(std::string_view text, List list, const Origin& origin,
@@ -242,6 +250,7 @@ Result<Items> items_from_text(std::string_view text, List list, const Origin& or
     for (const auto& [key, value] : protocol::members_in(envelope->result)) {
         if (key == "definition") items.origin.definition = text_of(value);
         if (key == "folder") items.origin.folder = text_of(value);
+        if (key == "declared") items.declared = text_of(value);
         if (key == name_of(list)) array = value;
     }
     if (items.origin != origin || !array.starts_with('[')) return none;

@@ -2,6 +2,7 @@
 
 #include "connection/sandbox_updates.hpp"
 #include "core/text.hpp"
+#include "protocol/handshake.hpp"
 
 #include <set>
 
@@ -112,6 +113,10 @@ void ConnectionPool::on_leaving(Caller& caller) {
 
 void ConnectionPool::offer(boost::json::object capabilities) {
     context_.terms.identity.capabilities = std::move(capabilities);
+}
+
+std::string ConnectionPool::declared() const {
+    return protocol::declared_by(context_.terms.identity);
 }
 
 Result<std::vector<std::string>> ConnectionPool::set_sandbox_state(std::string_view state) {

@@ -53,6 +53,8 @@ public:
 
     // What every server is told from its next handshake on that its clients can do.
     void offer(boost::json::object capabilities);
+    // The same, as catalogue::Items have it.
+    std::string declared() const;
 
     // Under which sandbox clients run programs: one JSON object, or null for none. Told to each server that declares
     // `codex/sandbox-state`, now and in every session to come (SandboxUpdates); which are told now, sorted. Invalid,

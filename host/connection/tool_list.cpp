@@ -1,6 +1,7 @@
 #include "connection/tool_list.hpp"
 
 #include "core/text.hpp"
+#include "protocol/handshake.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -32,11 +33,12 @@ void ToolList::begin_session(Offered offered, std::string instructions,
     session_ = Session::New;
     instructions_ = std::move(instructions);
     others_ = std::move(others);
+    declared_ = protocol::declared_by(terms_.identity);
     if (offered == Offered::Tools) return start();
     error_.reset();
     // None is a list as well: it is known that nobody need be asked.
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, {}, true, instructions_, others_});
+        catalogue::Listing{definition_, {}, true, instructions_, others_, declared_});
     owner_.on_listed(listed_);
 }
 
@@ -108,8 +110,8 @@ void ToolList::publish(ToolListing::Found found, bool whole) {
         notes_.leave_out("tools listed twice under one name were left out");
         tools.erase(repeated, tools.end());
     }
-    listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, std::move(tools), whole, instructions_, others_});
+    listed_ = std::make_shared<const catalogue::Listing>(catalogue::Listing{
+        definition_, std::move(tools), whole, instructions_, others_, declared_});
     mirrored_ = std::move(found.mirrored);
     session_ = Session::Listed;
     owner_.on_listed(listed_);

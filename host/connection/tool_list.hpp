@@ -116,6 +116,7 @@ private:
     enum class Session { None, New, Listed } session_ = Session::None;
     std::string instructions_;      // of that session
     std::set<std::string> others_;  // likewise
+    std::string declared_;          // as catalogue::Listing has it, when that session began
     std::vector<Waiter> waiters_;
     core::Timer relist_;
 };

@@ -1,5 +1,6 @@
 #include "protocol/handshake.hpp"
 
+#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -52,6 +53,11 @@ bool Session::can(std::string_view capability, std::string_view feature) const {
     if (!found || !found->is_object()) return false;
     const auto* flag = found->get_object().if_contains(feature);
     return flag && flag->is_bool() && flag->get_bool();
+}
+
+std::string declared_by(const ClientIdentity& identity) {
+    if (identity.capabilities.empty()) return {};
+    return core::sha256_hex(boost::json::serialize(identity.capabilities));
 }
 
 std::string modern_meta(const ClientIdentity& identity) {

@@ -30,6 +30,9 @@ struct ClientIdentity {
     boost::json::object capabilities;
 };
 
+// Tells what two of them declare apart: a digest of the capabilities; empty: there are none.
+std::string declared_by(const ClientIdentity& identity);
+
 // What was agreed, and what the server says of itself (data, never to be trusted).
 struct Session {
     std::string version;

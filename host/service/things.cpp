@@ -154,7 +154,8 @@ std::optional<catalogue::Kept> ThingListing::kept_of(const std::string& id) cons
 void ThingListing::keep(const std::string& id, const std::vector<std::string>& texts) {
     const auto found = known_.connections().find(id);
     if (!found || !may_keep()) return;
-    auto items = catalogue::Items{known_.origin_of(found->get().spec()), texts};
+    auto items = catalogue::Items{known_.origin_of(found->get().spec()), texts,
+                                  known_.connections().declared()};
     known_.catalogue()->publish(id, service::list_of(kind_),
                                 std::make_shared<const catalogue::Items>(std::move(items)));
 }

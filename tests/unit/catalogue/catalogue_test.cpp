@@ -234,6 +234,33 @@ TEST(Catalogue, WhatIsListedBesideToolsIsOfItsDefinitionAndTellsDrift) {
     EXPECT_TRUE(catalogue.all_items().empty());
 }
 
+TEST(Catalogue, WhatAServerListsForWhoeverDeclaresSomethingElseIsNoDrift) {
+    Catalogue catalogue;
+    const auto as = [](const std::string& declared, const std::string& tool) {
+        auto said = *listing("1", tool);
+        said.declared = declared;
+        return std::make_shared<const Listing>(std::move(said));
+    };
+    const auto of = [](const std::string& declared, const std::string& text) {
+        auto said = *items("1", {text});
+        said.declared = declared;
+        return std::make_shared<const Items>(std::move(said));
+    };
+    catalogue.recall("a", as("sampling", "x"), kYesterday);
+    catalogue.publish("a", as("", "y"));
+    EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "y") << "the last one counts";
+    catalogue.publish("b", List::Prompts, of("sampling", R"({"name":"p"})"));
+    catalogue.publish("b", List::Prompts, of("", R"({"name":"q"})"));
+    EXPECT_EQ(catalogue.items("b", {"1", ""}, List::Prompts)->items->texts.at(0),
+              R"({"name":"q"})");
+    EXPECT_TRUE(catalogue.drifts("a").empty());
+    EXPECT_TRUE(catalogue.drifts("b").empty());
+    catalogue.publish("a", as("", "z"));
+    catalogue.publish("b", List::Prompts, of("", R"({"name":"r"})"));
+    EXPECT_EQ(catalogue.drifts("a").size(), 1u);
+    EXPECT_EQ(catalogue.drifts("b").size(), 1u);
+}
+
 TEST(Catalogue, OneThatDeclaresNoPromptsHasNone) {
     Catalogue catalogue;
     catalogue.publish("a", listing("1", "tool"));

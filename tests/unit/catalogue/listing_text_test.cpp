@@ -38,6 +38,7 @@ std::string altered(std::string text, const std::string& from, const std::string
 TEST(ListingText, IsFoundByItsIndexAsItIsReadWithoutOne) {
     auto written = listing();
     written.others = {"prompts", "resources"};
+    written.declared = "0a1b";
     const auto text = to_text(written, kLimits);
     ASSERT_TRUE(text.starts_with("{\"index\":\""));
     const auto plain = "{" + text.substr(text.find("\"jsonrpc\""));
@@ -46,6 +47,7 @@ TEST(ListingText, IsFoundByItsIndexAsItIsReadWithoutOne) {
         ASSERT_TRUE(read) << each;
         EXPECT_EQ(read->tools, written.tools);
         EXPECT_EQ(read->others, written.others);
+        EXPECT_EQ(read->declared, "0a1b");
         EXPECT_EQ(read->instructions, written.instructions);
     }
 }

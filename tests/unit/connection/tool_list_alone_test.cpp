@@ -1,5 +1,6 @@
 // The list of tools at its seam: pages come when the test says so, and time stands still.
 #include "connection/tool_list.hpp"
+#include "protocol/handshake.hpp"
 #include "support/turned_loop.hpp"
 #include "unit/connection/scripted_requests.hpp"
 
@@ -74,6 +75,20 @@ TEST_F(ToolListAlone, IsPublishedSortedOnceItsLastPageIsThere) {
     EXPECT_TRUE(list.fresh());
     EXPECT_NE(list.find("b"), nullptr);
     EXPECT_EQ(list.find("d"), nullptr);
+}
+
+TEST_F(ToolListAlone, SaysWhatWasDeclaredWhenItsSessionBegan) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a"));
+    EXPECT_EQ(published->declared, "") << "nothing";
+    list.end_session();
+    terms.identity.capabilities["sampling"].emplace_object();
+    list.begin_session(ToolList::Offered::Tools);
+    const auto declared = protocol::declared_by(terms.identity);
+    terms.identity.capabilities["roots"].emplace_object();  // for sessions to come
+    requests.answer(page("ab"));
+    EXPECT_NE(published->declared, "");
+    EXPECT_EQ(published->declared, declared);
 }
 
 TEST_F(ToolListAlone, AnEmptyCursorIsOneAsAny) {
