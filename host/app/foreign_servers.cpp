@@ -4,6 +4,8 @@
 #include "app/scope_file.hpp"
 #include "config/dialects.hpp"
 #include "config/ids.hpp"
+#include "config/rules.hpp"
+#include "config/server_lists.hpp"
 #include "config/show.hpp"
 #include "config/sources.hpp"
 #include "core/json.hpp"
@@ -58,6 +60,27 @@ bool place_paths(json::object& entry, const std::string& folder) {
         entry[key] = (fs::path(folder) / std::string(*word)).lexically_normal().string();
     }
     return true;
+}
+
+// Lists by which the file turns servers off outside of their entries; of those that name what alone is on, Gemini's:
+// others' are about files of checkouts.
+config::ServerLists lists_of(const config::Node& root, const config::Node* of_project) {
+    config::ServerLists lists;
+    for (const auto* table : {&root, of_project})
+        if (table)
+            for (const auto& member : table->members)
+                if (config::kind_of_server_list(member.key) == config::ServerList::Off)
+                    lists.take(member, false);
+    if (const auto* mcp = root.find("mcp"))
+        for (const auto& member : mcp->members) lists.take(member, true);
+    return lists;
+}
+
+void turn_off(json::object& entry) {
+    if (entry.contains("disabled"))
+        entry["disabled"] = true;
+    else
+        entry["enabled"] = false;
 }
 
 // What says nothing. TOML has no word for a null.
@@ -132,7 +155,7 @@ void read_as_ours(ForeignServer& server, const json::object& root, const std::st
 
 ForeignServer restated(const KnownClient& client, const std::string& path,
                        const config::Member& member, const json::value* inputs,
-                       const std::string& folder) {
+                       const std::string& folder, bool off) {
     ForeignServer server{member.key, {}, {}};
     server.mark = member.mark;
     if (!member.value.is(config::Node::Kind::Map)) return server.left = "it is no table", server;
@@ -146,6 +169,7 @@ ForeignServer restated(const KnownClient& client, const std::string& path,
         entry = std::move(*own);
     }
     leave_empty_out(entry);
+    if (off) turn_off(entry);
     json::value placed(std::move(entry));
     if (!place_folder(placed, folder) || !place_paths(placed.get_object(), folder))
         return server.needs_folder = true, server.left = "it begins in the folder of a project",
@@ -203,6 +227,10 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
     if (file.of_checkout)
         if (auto inside = check_inside(path, out.project); !inside)
             return fail(file, inside.error());
+    if (file.of_checkout)
+        if (auto text = config::read_file(path, config::kFileBytes, config::Writable::ByUserAlone);
+            !text && text.error().code == ErrorCode::Denied)
+            return fail(file, {ErrorCode::Denied, "others may write it: " + text.error().message});
     const auto seen = ClientFile::read(path);
     if (!seen) return fail(file, seen.error());
     file.there = seen->there();
@@ -215,6 +243,7 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
     // Claude Code has what its user says of one project in the file of all of them.
     if (std::string_view(client.id) == "claude" && !out.project.empty())
         tables.push_back({"projects", out.project, "mcpServers"});
+    const auto lists = lists_of(parsed.root, find(parsed.root, {"projects", out.project}));
     for (const auto& table : tables) {
         const bool of_project = file.of_checkout || &table != &tables.front();
         const auto* servers = find(parsed.root, table);
@@ -228,7 +257,8 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
         for (const auto& member : servers->members) {
             if (runs_patchbay(config::to_json(member.value), out.self)) continue;
             file.servers.push_back(restated(client, path, member, root.if_contains("inputs"),
-                                            of_project ? out.project : out.folder));
+                                            of_project ? out.project : out.folder,
+                                            !lists.left_out(member.key).empty()));
             file.servers.back().of_project = of_project;
         }
     }

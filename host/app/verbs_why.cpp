@@ -70,19 +70,16 @@ std::string told_of_level(const router::Ruling& ruling) {
 
 void print_why(const service::Why& why) {
     print_line(core::printable(sentence_of(why), kShownBytes));
-    if (why.server.empty()) return;
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& text) {
         rows.push_back({{std::string("  ") + name}, {core::printable(text, kShownBytes)}});
     };
-    row("server", told_of_state(why));
+    if (!why.server.empty()) row("server", told_of_state(why));
     if (why.ruling && (why.ruling->rule || (why.of_a_tool && why.ruling->listed)))
         row("level", told_of_level(*why.ruling));
-    if (why.listed)
-        row("listed",
-            std::string(why.of_a_tool && why.ruling && !why.ruling->listed ? "not" : "yes") +
-                ", at " + service::time_of(why.listed->listed) +
-                (why.listed->recalled ? ", before this host" : ""));
+    if (why.listed && why.of_a_tool)
+        row("listed", std::string(why.ruling && !why.ruling->listed ? "not" : "yes") +
+                          ", by what is kept of " + service::time_of(why.listed->listed));
     for (const auto& each : why.said) {
         auto text = config::to_string(each.place);
         if (!each.counts.empty()) text += ": " + core::join(each.counts, ", ");

@@ -52,17 +52,36 @@ std::vector<std::string> known_of(const Said& said, const std::vector<std::strin
         const auto among = [&](const auto& list) {
             return std::find(list.begin(), list.end(), each.text) != list.end();
         };
-        if (!among(known))
+        if (!among(known)) {
             diagnostics.push_back({Severity::Error,
                                    said.source->place(each.mark),
                                    "import.follow: no client \"" + core::printable(each.text, 80) +
                                        "\" is known" + core::did_you_mean(each.text, known) +
-                                       "; expected one of " + core::join(known, ", "),
+                                       "; expected one of " + core::join(known, ", ") +
+                                       "; none behind it is followed",
                                    {}});
-        else if (!among(names))
-            names.push_back(each.text);
+            return names;  // what it was to forbid of weaker ones nobody knows
+        }
+        if (!among(names)) names.push_back(each.text);
     }
     return names;
+}
+
+bool has_a_fault(const ClientFiles::File& file) {
+    return file.place.found == Candidate::Found::Broken ||
+           file.place.found == Candidate::Found::Unreadable;
+}
+
+// What a file that cannot be read says of a server, or forbids of it, nobody knows: nothing weaker takes its place.
+void pass_over(ClientFiles::File& file, const std::string& faulty) {
+    if (file.place.found != Candidate::Found::Read) return;
+    file.place.found = Candidate::Found::Ignored;
+    file.place.note = "not followed until " + faulty + ", which is stronger, is mended";
+    Fragment told;
+    if (!file.fragments.empty()) told.source = file.fragments.front().source;
+    told.diagnostics.push_back({Severity::Warning, told.source.place({}), file.place.note, {}});
+    file.fragments.clear();
+    file.fragments.push_back(std::move(told));
 }
 
 // So that none is as strong as another: of equals a second server of one name would be a mistake.
@@ -97,6 +116,11 @@ Followed follow(const std::vector<Fragment>& fragments, const std::vector<Candid
     for (const auto& name : names)
         for (auto& file : clients.read(name, environment, folder, own))
             if (own.insert(file.place.path).second) followed.files.push_back(std::move(file));
+    std::string faulty;
+    for (auto& file : followed.files) {
+        if (!faulty.empty()) pass_over(file, faulty);
+        if (faulty.empty() && has_a_fault(file)) faulty = file.place.path;
+    }
     rank(followed.files);
     return followed;
 }

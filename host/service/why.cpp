@@ -66,7 +66,9 @@ Answer answer_of(State state) {
 bool is_down(const connection::Status& status) {
     return status.state == State::Failed || status.state == State::AuthRequired ||
            status.state == State::Error || status.state == State::Stopped ||
-           (status.state == State::Reconnecting && !status.last_connected);
+           // One that has not come up, and is tried again.
+           ((status.state == State::Reconnecting || status.state == State::Connecting) &&
+            !status.last_connected && !status.last_error.empty());
 }
 
 std::string why_down(const connection::Status& status) {
@@ -94,6 +96,23 @@ std::vector<std::string> names_known(const Servers& servers,
     return names;
 }
 
+// No rule allows all of the server, which says nothing of single tools.
+bool may_allow_tools(const router::Ruling& ruling) {
+    using Kind = policy::Rule::Kind;
+    return ruling.rule &&
+           (ruling.rule->kind == Kind::AllowList || ruling.rule->kind == Kind::Trust);
+}
+
+// Of what is not there: a file that could not be read may have it.
+void answer_missing(Why& why, const Error& error, const config::Config& config) {
+    why.reason = error.message;
+    if (error.code != ErrorCode::Invalid) return;
+    why.answer = Answer::Broken;
+    for (const auto& each : config.diagnostics)
+        if (each.severity == config::Severity::Error && each.server.empty())
+            why.notes.push_back(config::to_string(each));
+}
+
 void judge(Why& why, const Servers& servers, const Asker& asker,
            const std::vector<connection::Status>& statuses) {
     // The server itself, with all that it has besides tools, goes by its bare prefix.
@@ -105,6 +124,9 @@ void judge(Why& why, const Servers& servers, const Asker& asker,
     if (why.of_a_tool && !ruling.shown) {
         why.answer = Answer::NotShown;
         why.reason = name + " " + to_agent(asker);
+    } else if (ruling.decision == policy::Decision::Deny && !why.of_a_tool &&
+               may_allow_tools(ruling)) {
+        why.notes.push_back(ruling.reason);
     } else if (ruling.decision == policy::Decision::Deny) {
         why.answer = ruling.level == config::Level::Disable ? Answer::Hidden : Answer::Denied;
         why.reason = ruling.reason;
@@ -178,11 +200,13 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
     if (status == statuses.end()) {
         const auto missing =
             of_a_tool
-                ? Error{ErrorCode::NotFound,
-                        "no server's tools begin as \"" + core::printable(name, 80) + "\" does" +
-                            core::did_you_mean(name, names_known(servers, statuses))}
+                ? servers.missing(
+                      {ErrorCode::NotFound,
+                       "no server's tools begin as \"" + core::printable(name, 80) + "\" does" +
+                           core::did_you_mean(name, names_known(servers, statuses))},
+                      {})
                 : servers.no_such_server(name);
-        made.reason = missing.message;
+        answer_missing(made, missing, servers.config());
         return made;
     }
     const auto& id = made.server = status->id;
@@ -193,7 +217,7 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
         if (each.server == id) made.notes.push_back(config::to_string(each));
     if (!servers.has(id)) {
         made.answer = answer_of(status->state);
-        made.reason = servers.no_such_server(id).message;
+        answer_missing(made, servers.no_such_server(id), config);
         return made;
     }
     if (const auto* standing = servers.router().catalogue().standing(id)) made.listed = *standing;
@@ -213,6 +237,7 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
 
 json::object to_json(const Why& why) {
     json::object out{{"name", why.name}, {"answer", name_of(why.answer)}, {"reason", why.reason}};
+    out["notes"] = json::array(why.notes.begin(), why.notes.end());
     if (why.server.empty()) return out;
     out["server"] = why.server;
     if (why.status) out["state"] = state_of(*why.status, Wait::ToTheEnd);
@@ -234,7 +259,6 @@ json::object to_json(const Why& why) {
             json::object{{"place", config::to_json(each.place)},
                          {"counts", json::array(each.counts.begin(), each.counts.end())},
                          {"in_vain", json::array(each.in_vain.begin(), each.in_vain.end())}});
-    out["notes"] = json::array(why.notes.begin(), why.notes.end());
     return out;
 }
 

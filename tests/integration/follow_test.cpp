@@ -87,11 +87,11 @@ TEST_F(Follow, WhatACheckoutHasForAProgramWaitsForAnApproval) {
     EXPECT_FALSE(answers("theirs")) << "it is another definition now";
 }
 
-TEST_F(Follow, AFileThatDoesNotParseTakesOutNothingElse) {
+TEST_F(Follow, AFileThatDoesNotParseTakesOutNothingStronger) {
     const auto file = put(".cursor/mcp.json", "{\n  \"mcpServers\": {,}\n}");
     put(".claude.json", servers(example("ex") + ", \"bad\": {\"command\": [1, 2]}, \"secret\": "
                                                 "{\"command\": \"${file:/etc/passwd}\"}"));
-    follow("\"cursor\", \"claude\"");
+    follow("\"claude\", \"cursor\"");
     EXPECT_TRUE(answers("ex"));
     const auto checked = home.run({"config", "check"});
     EXPECT_EQ(checked.exit_code, 4);
@@ -137,6 +137,47 @@ TEST_F(Follow, AHostThatRunsHearsOfTheirChanges) {
     follow("\"cursor\"", "[servers.z]\ncommand = '" + example_server() + "'\n");
     EXPECT_TRUE(says(host, "start z")) << host.program().err();
     EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// What it forbade nobody knows, so that nothing weaker takes its place.
+TEST_F(Follow, AFileThatCannotBeReadLiftsNothingThatItForbade) {
+    put(".claude.json", servers(example("ex") + ", " + example("other")));
+    cursor("\"ex\": {\"command\": \"" + example_server() + "\", \"disabledTools\": [\"echo\"]}");
+    follow("\"cursor\", \"claude\"");
+    EXPECT_FALSE(answers("ex"));
+    EXPECT_TRUE(answers("other"));
+    put(".cursor/mcp.json", "{\"mcpServers\": {");
+    EXPECT_FALSE(answers("ex"));
+    EXPECT_FALSE(answers("other")) << "it may have been forbidden there by now";
+    EXPECT_THAT(home.run({"config", "check"}).out + home.run({"config", "check"}).err,
+                HasSubstr("is mended"));
+    cursor(example("ex"));
+    EXPECT_TRUE(answers("ex"));
+    follow("\"cursr\", \"claude\"");
+    EXPECT_FALSE(answers("ex")) << "whose rules were meant is not known";
+}
+
+TEST_F(Follow, WhatAListOfItsFileTurnsOffIsOff) {
+    put(".claude.json", "{\"mcpServers\": {" + example("ex") + ", " + example("off") +
+                            "}, \"projects\": {\"" + home.work().string() +
+                            "\": {\"disabledMcpServers\": [\"off\"], \"mcpServers\": {}}}}");
+    std::filesystem::create_directories(home.work() / ".git");
+    follow("\"claude\"");
+    EXPECT_TRUE(answers("ex"));
+    EXPECT_FALSE(answers("off"));
+    EXPECT_THAT(home.run({"mcp", "list", "--json"}).out, HasSubstr("\"off\"")) << "and told";
+}
+
+TEST_F(Follow, AFileOfACheckoutThatOthersMayWriteIsNotRead) {
+    std::filesystem::create_directories(home.work() / ".git");
+    const auto file = home.write(".cursor/mcp.json", servers(example("pj")));
+    follow("\"cursor\"");
+    ASSERT_EQ(home.run({"trust", "pj", "--yes"}).exit_code, 0);
+    EXPECT_TRUE(answers("pj"));
+    std::filesystem::permissions(file, std::filesystem::perms::others_write,
+                                 std::filesystem::perm_options::add);
+    EXPECT_FALSE(answers("pj"));
+    EXPECT_THAT(home.run({"mcp", "list"}).err, HasSubstr("others may write it"));
 }
 
 }  // namespace

@@ -144,6 +144,27 @@ TEST_F(WhyIsThat, AServerAsAWholeIsJudgedToo) {
     }
 }
 
+TEST_F(WhyIsThat, AServerOfWhichSomeToolsAreAllowedMayBeUsed) {
+    home.add_example("x");
+    ASSERT_EQ(home.run({"tools"}).exit_code, 0);
+    for (const auto* rules : {"[permissions]\nallow = ['mcp__x__echo']\n",
+                              "[servers.x]\ntrust = 'untrusted'\nenabled_tools = ['echo']\n"}) {
+        home.write(home.user_config() / "config.toml", rules);
+        EXPECT_EQ(answer("x"), "allowed") << rules;
+        EXPECT_THAT(done.out, HasSubstr("requests of server")) << "what else it has is not";
+        EXPECT_EQ(answer("mcp__x__echo"), "allowed") << rules;
+    }
+}
+
+TEST_F(WhyIsThat, WhatABrokenFileMayHaveIsAFaultOfIt) {
+    const auto file = home.write(home.user_config() / "config.toml", "broken = [\n");
+    for (const auto* name : {"x", "mcp__x__echo"}) {
+        EXPECT_EQ(answer(name), "broken");
+        EXPECT_EQ(done.exit_code, 4);
+        EXPECT_THAT(done.out, HasSubstr(file + ":"));
+    }
+}
+
 TEST_F(WhyIsThat, WhereNobodyIsAskedNeedingAnApprovalIsDenied) {
     home.add_example("x");
     ASSERT_EQ(home.run({"tools"}).exit_code, 0);
