@@ -113,10 +113,15 @@ int why_verb(const GlobalOptions& global, const std::string& name, const std::st
                 .trust,
             sight.get(), agent, place_of(agent, session.host().config())};
     }
-    if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept))
+    service::ToolList told;
+    if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept)) {
         session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+        auto meant = protocol::servers_for(name, session.host().connections().ids());
+        if (meant.empty()) meant = {name};
+        told = session.asked().tools(meant, service::Wait::CutShort, service::Ask::IfStale);
+    }
     session.host().recall_lists(session.host().connections().ids());
-    const auto why = service::why(session.servers(), asker, name, session.asked().statuses());
+    const auto why = service::why(session.servers(), asker, name, session.asked().statuses(), told);
     if (global.json)
         print_json(json::serialize(service::to_json(why)));
     else

@@ -4,7 +4,6 @@
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 #include "service/statuses.hpp"
-#include "service/tools.hpp"
 
 #include <algorithm>
 #include <map>
@@ -114,11 +113,15 @@ void answer_missing(Why& why, const Error& error, const config::Config& config) 
 }
 
 void judge(Why& why, const Servers& servers, const Asker& asker,
-           const std::vector<connection::Status>& statuses) {
+           const std::vector<connection::Status>& statuses, const ToolList& told) {
     // The server itself, with all that it has besides tools, goes by its bare prefix.
     const auto asked = why.of_a_tool ? why.name : "mcp__" + why.server + "__";
     why.ruling = servers.router().ruling(asker.trust, asker.sight, asked);
-    const auto& ruling = *why.ruling;
+    auto& ruling = *why.ruling;
+    ruling.listed =
+        ruling.listed || std::any_of(told.tools.begin(), told.tools.end(), [&](const auto& tool) {
+            return tool.public_name == ruling.public_name;
+        });
     const auto name = "\"" + core::printable(ruling.public_name, 80) + "\"";
     const bool nobody_to_ask = !asker.name.empty() && servers.config().gateway.approvals == "rules";
     if (why.of_a_tool && !ruling.shown) {
@@ -187,7 +190,7 @@ const char* name_of(Answer answer) {
 }
 
 Why why(const Servers& servers, const Asker& asker, const std::string& name,
-        const std::vector<connection::Status>& statuses) {
+        const std::vector<connection::Status>& statuses, const ToolList& told) {
     Why made;
     made.name = name;
     const auto status_of = [&](const std::string& id) {
@@ -220,7 +223,9 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
         answer_missing(made, servers.no_such_server(id), config);
         return made;
     }
-    if (const auto* standing = servers.router().catalogue().standing(id)) made.listed = *standing;
+    const auto* standing = standing_of(id, told.heard);
+    if (!standing) standing = servers.router().catalogue().standing(id);
+    if (standing) made.listed = *standing;
     if (status->state == State::Disabled) {  // files have it on
         made.answer = Answer::TurnedOff;
         made.reason =
@@ -230,7 +235,7 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
         made.reason = "server \"" + id + "\" " + to_agent(asker);
     } else {
         made.answer = Answer::Allowed;
-        judge(made, servers, asker, statuses);
+        judge(made, servers, asker, statuses, told);
     }
     return made;
 }

@@ -8,6 +8,7 @@
 
 #include "connection/status.hpp"
 #include "service/servers.hpp"
+#include "service/tools.hpp"
 
 #include <boost/json.hpp>
 
@@ -60,9 +61,10 @@ struct Asker {
     config::Place place = {};                  // where it is defined
 };
 
-// `statuses`: of all servers, by whoever runs them.
+// `statuses`: of all servers, by whoever runs them. `told`: what those that it may be about have listed there,
+// beside what the catalogue has.
 Why why(const Servers& servers, const Asker& asker, const std::string& name,
-        const std::vector<connection::Status>& statuses);
+        const std::vector<connection::Status>& statuses, const ToolList& told = {});
 
 boost::json::object to_json(const Why& why);
 
