@@ -174,9 +174,15 @@ void tell_kept_off(const GlobalOptions& global, const std::vector<std::string>& 
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on) {
     int code = kOk;
-    if (auto turn = take_turn(default_state_directory(environment_of(global)))) {
+    const auto environment = environment_of(global);
+    if (auto turn = take_turn(default_state_directory(environment))) {
         Switching all{on, std::move(*turn)};
-        for (const auto& id : servers) {
+        // Of one that is not there it is told, and none is turned.
+        const auto stranger = std::find_if(servers.begin(), servers.end(), [&](const auto& id) {
+            return definitions_of(id, environment).empty();
+        });
+        const auto turned = stranger == servers.end() ? servers : std::vector{*stranger};
+        for (const auto& id : turned) {
             EditOptions options;
             options.id = id;
             options.scope = scope;

@@ -44,6 +44,15 @@ TEST_F(EditVerbs, AProgramsOwnTableHasItsOwnWords) {
               R"({"mcpServers": {"a": {"type": "http", "url": "http://127.0.0.1:9/"}}})");
 }
 
+TEST_F(EditVerbs, OfSeveralServersNoneIsTurnedWhereOneIsNotThere) {
+    ASSERT_EQ(edit(example({"add", "a", "--scope", "user"})).exit_code, 0);
+    const auto before = read_file(home.user_config() / "config.toml");
+    const auto done = edit({"disable", "a", "nosuch", "--scope", "user"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, HasSubstr("nosuch"));
+    EXPECT_EQ(read_file(home.user_config() / "config.toml"), before);
+}
+
 TEST_F(EditVerbs, AnAddressIsNoProgram) {
     EXPECT_EQ(edit({"add", "web", "http://127.0.0.1:9/mcp", "--scope", "user"}).exit_code, 0);
     EXPECT_EQ(
