@@ -41,10 +41,6 @@ void make_absolute(std::vector<std::string>& words, const std::set<std::string>&
     }
 }
 
-}  // namespace
-
-namespace {
-
 // The words of `patchbay serve`, read as it reads them.
 class ServeLine {
 public:

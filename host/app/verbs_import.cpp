@@ -1,13 +1,8 @@
 // patchbay import: what people have in the files of other clients, taken over.
-#include "app/entry_check.hpp"
-#include "app/entry_secrets.hpp"
-#include "app/foreign_servers.hpp"
 #include "app/output.hpp"
-#include "app/scope_file.hpp"
 #include "app/server_edit.hpp"
-#include "app/server_words.hpp"
 #include "app/session.hpp"
-#include "app/typed_entry.hpp"
+#include "app/taken_over.hpp"
 #include "app/verb.hpp"
 #include "app/wanted_entry.hpp"
 #include "config/ids.hpp"
@@ -15,7 +10,6 @@
 #include "config/show.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "core/time_source.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -35,215 +29,6 @@ namespace json = boost::json;
 using config::Scope;
 
 namespace {
-
-struct ImportOptions {
-    std::vector<std::string> ids;
-    std::string from, file, as, scope = "user", secrets = "keep";
-    bool dry_run = false, replace = false;
-
-    bool names(const std::string& id) const {
-        return std::find(ids.begin(), ids.end(), id) != ids.end();
-    }
-    Scope into() const { return config::scope_named(scope).value_or(Scope::User); }
-};
-
-// What has become of one.
-struct Outcome {
-    const ForeignFile* file;
-    const ForeignServer* server;
-    std::string state, why;  // "added", "would be added", "replaced", "there already", "left"
-};
-
-std::string path_of(const std::string& file, const config::Environment& environment) {
-    return (std::filesystem::path(environment.working_directory) / file).lexically_normal();
-}
-
-Result<std::vector<ForeignFile>> read_all(const ImportOptions& options,
-                                          const config::Environment& environment) {
-    if (!options.from.empty() && !find_client(options.from)) {
-        std::vector<std::string> known;
-        for (const auto& each : known_clients()) known.emplace_back(each.id);
-        return Error{ErrorCode::Invalid, "--from: no client \"" +
-                                             core::printable(options.from, 80) + "\" is known" +
-                                             core::did_you_mean(options.from, known) +
-                                             "; expected one of " + core::join(known, ", ")};
-    }
-    if (std::error_code failed;
-        !options.file.empty() &&
-        !std::filesystem::exists(path_of(options.file, environment), failed))
-        return Error{ErrorCode::NotFound,
-                     "--file: " + core::printable(options.file, 200) + ": no such file"};
-    if (!options.file.empty() && options.from.empty())
-        return Error{ErrorCode::Invalid,
-                     "--file: in whose words it is, says --from CLIENT; expected both"};
-    const auto project = project_folder(environment);
-    Lookout out{environment,
-                project,
-                options.into() == Scope::User ? std::string() : project,
-                self_path(),
-                {}};
-    // What is followed is still another program's, and may be taken over.
-    for (const auto& each : config::load(environment).candidates)
-        if (!config::is_followed(each.scope)) out.own.insert(each.path);
-    std::vector<ForeignFile> files;
-    std::set<std::string> seen;
-    for (const auto& client : known_clients()) {
-        if (!options.from.empty() && options.from != client.id) continue;
-        auto paths = foreign_files(client, out);
-        if (!options.file.empty()) paths = {path_of(options.file, environment)};
-        for (const auto& path : paths) {
-            if (!seen.insert(path).second)
-                continue;  // VS Code and its Insiders share those of a project
-            auto file = read_foreign(client, path, out);
-            if (file.fault && !options.from.empty()) return file.error();
-            if (file.fault)  // it hides its own alone
-                say("warning: " + file.error().message + "; nothing of it is taken");
-            else
-                files.push_back(std::move(file));
-        }
-    }
-    return files;
-}
-
-class Import {
-public:
-    Import(const GlobalOptions& global, const ImportOptions& options)
-        : global_(global),
-          options_(options),
-          environment_(environment_of(global)),
-          host_(host_options(global)) {}
-
-    Outcome take(const ForeignFile& from, const ForeignServer& server) {
-        Outcome outcome{&from, &server, "left", server.left};
-        if (server.needs_folder)
-            outcome.why += "; --scope project or local takes it for the one that we are in";
-        if (outcome.why.empty() && from.of_checkout && !options_.names(server.id))
-            outcome.why =
-                "it comes with the checkout, which is somebody else's word; whoever "
-                "names it takes it: patchbay import " +
-                server.id;
-        if (!outcome.why.empty()) return outcome;
-        if (auto state = put(server))
-            outcome.state = *state;
-        else
-            outcome.why = state.error().message;
-        return outcome;
-    }
-
-    const std::set<std::string>& files() const { return files_; }  // that it has written
-    // Once per file that was written, or would be.
-    void warn_of_clear_text() const {
-        for (const auto& [file, secrets] : clear_)
-            warn_of_secrets(secrets, file, options_.into(), global_);
-    }
-
-private:
-    Result<std::string> put(const ForeignServer& server) {
-        const auto state = default_state_directory(environment_);
-        if (!turn_) {
-            auto taken = take_turn(state);
-            if (!taken) return taken.error();
-            turn_ = std::move(*taken);
-        }
-        const auto file =
-            ScopeFile::choose(options_.into(), server.id, {}, environment_, state, turn_);
-        if (!file) return file.error();
-        auto entry = server.entry;
-        const auto taken = put_away(server.id, entry);
-        // In a trial nothing that was taken before is in the file.
-        const auto planned = planned_.find(server.id);
-        const json::object* there = planned != planned_.end() ? &planned->second
-                                    : file->entry()           ? file->entry()->if_object()
-                                                              : nullptr;
-        if (there && *there == entry) return std::string("there already");
-        if (there && planned != planned_.end())
-            return Error{ErrorCode::Invalid,
-                         "another client has another one by that id; patchbay import " + server.id +
-                             " --from CLIENT says which, and --as NEWID calls the other one so"};
-        if (there && !options_.replace)
-            return Error{ErrorCode::Invalid, file->path() +
-                                                 " has another one by that id; --replace puts this "
-                                                 "in its place, --as NEWID beside it"};
-        auto text = file->with(entry);
-        if (!text) return text.error();
-        // Before the file that names them, and of a trial nobody is told that they are not there.
-        auto global = global_;
-        global.quiet = global.quiet || (options_.dry_run && !taken.empty());
-        if (auto kept = keep(taken); !kept) return kept.error();
-        if (auto fine = judge(host_, file->path(), *text, server.id, global); !fine) {
-            forget(taken);
-            return fine.error();
-        }
-        planned_.emplace(server.id, entry);
-        clear_[file->path()][server.id] = clear_secrets(entry);
-        if (options_.dry_run) return std::string(there ? "would be replaced" : "would be added");
-        if (auto written = write(*file, std::move(*text), server.id, entry, taken); !written) {
-            forget(taken);
-            return written.error();
-        }
-        return std::string(there ? "replaced" : "added");
-    }
-
-    // With --secrets store: a name stands in the place of each, and of those that are not kept yet, which.
-    std::vector<TakenSecret> put_away(const std::string& id, json::object& entry) const {
-        if (options_.secrets != "store") return {};
-        const auto& secrets = host_.named_secrets();
-        auto taken = take_secrets(entry, id, [&](const std::string& name, const auto& value) {
-            if (!secrets.check(name)) return true;
-            const auto kept = secrets.read(name);
-            return kept && *kept == value;
-        });
-        std::erase_if(taken, [&](const auto& each) { return bool(secrets.check(each.name)); });
-        return taken;
-    }
-
-    Result<void> keep(const std::vector<TakenSecret>& taken) const {
-        if (options_.dry_run) return {};
-        for (const auto& each : taken) {
-            const auto kept =
-                host_.named_secrets().write(each.name, each.value, core::machine_time().date());
-            if (!kept) return kept.error();
-            if (!kept->warning.empty() && !global_.quiet) say("warning: " + kept->warning);
-        }
-        return {};
-    }
-
-    void forget(const std::vector<TakenSecret>& taken) const {
-        if (!options_.dry_run)
-            for (const auto& each : taken)
-                static_cast<void>(host_.named_secrets().erase(each.name));
-    }
-
-    Result<void> write(const ScopeFile& file, std::string text, const std::string& id,
-                       const json::object& entry, const std::vector<TakenSecret>& taken) {
-        const bool continues = last_ && last_->file == file.path();
-        auto note = approval_of(host_, id, options_.into());
-        for (const auto& each : taken) {
-            auto& list = note[kStoredBy];
-            if (!list.is_array()) list.emplace_array();
-            list.get_array().emplace_back(each.name);
-        }
-        if (continues) note = joined_notes(last_->note, note);
-        auto written =
-            file.write(std::move(text), "import", std::move(note), continues ? &*last_ : nullptr);
-        if (!written) return written.error();
-        files_.insert(written->file);
-        last_ = std::move(*written);
-        if (options_.into() == Scope::User) return {};
-        Host now(host_options(global_));
-        return approve(now, id, is_whole(file, entry));
-    }
-
-    const GlobalOptions& global_;
-    const ImportOptions& options_;
-    const config::Environment environment_;
-    Host host_;
-    std::map<std::string, json::object> planned_;  // of this run, by id
-    std::map<std::string, ClearSecrets> clear_;    // by file
-    std::optional<ScopeChange> last_;
-    Turn turn_;  // one for all servers: they are one change
-    std::set<std::string> files_;
-};
 
 json::array json_of(const std::vector<Outcome>& outcomes) {
     json::array list;
@@ -327,7 +112,7 @@ Result<void> rename(std::vector<ForeignFile>& files, ImportOptions& options) {
 }
 
 int import_verb(const GlobalOptions& global, ImportOptions options) {
-    auto files = read_all(options, environment_of(global));
+    auto files = read_foreign_files(options, environment_of(global));
     if (!files) return report_file(files.error(), global);
     if (auto renamed = rename(*files, options); !renamed) return report(renamed.error(), global);
     std::vector<std::string> ids;
@@ -440,7 +225,7 @@ int offer_import(const GlobalOptions& global, Offer offer, json::array& taken) {
     options.scope = "project";
     own.scope = "local";
     options.secrets = own.secrets = "store";
-    const auto files = read_all(options, environment_of(global));
+    const auto files = read_foreign_files(options, environment_of(global));
     if (!files) return report_file(files.error(), global);
     auto found = found_in(*files, offer == Offer::Ask);
     if (offer == Offer::Ask && !found.empty()) found = chosen_of(found);

@@ -42,8 +42,7 @@ Result<std::string> value_for(const std::string& name) {
 }
 
 int set(const GlobalOptions& global, const std::string& name) {
-    if (const auto fine = NamedSecrets::check_name(name); !fine)
-        return report(fine.error(), global);
+    if (const auto fine = core::check_secret_name(name); !fine) return report(fine.error(), global);
     const auto value = value_for(name);
     if (!value) return report(value.error(), global);
     const Host host(host_options(global));

@@ -50,10 +50,6 @@ Result<json::object> record_in(const StoreFile& file, const std::string& name,
 
 }  // namespace
 
-Result<void> NamedSecrets::check_name(std::string_view name) {
-    return core::check_secret_name(name);
-}
-
 Result<json::object> NamedSecrets::record_of(const std::string& name) const {
     return record_in(file_, name, "; patchbay secret set " + name + " keeps one");
 }

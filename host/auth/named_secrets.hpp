@@ -5,7 +5,7 @@
 // Threads: [any]; blocks for the disk, and for the Secret Service at most Keyring::kLimit.
 // Errors:  those of store_file.hpp and keyring.hpp. NotFound: there is none by that name. Never a byte of the
 //          secret.
-// Limits:  kValueBytes; of a name core::may_name_a_secret().
+// Limits:  kValueBytes; of a name core::check_secret_name().
 #pragma once
 
 #include "auth/keyring.hpp"
@@ -27,9 +27,6 @@ public:
     // `keyring`: may be null, then the file holds everything.
     NamedSecrets(std::string directory, std::unique_ptr<Keyring> keyring)
         : file_(std::move(directory), StoreFile::kNamed), keyring_(std::move(keyring)) {}
-
-    // Invalid, with what is expected.
-    static Result<void> check_name(std::string_view name);
 
     Result<std::string> read(const std::string& name) const;
     Result<void> check(const std::string& name) const;  // whether there is one

@@ -21,9 +21,6 @@
 
 namespace patchbay::core {
 
-// A secret that a person keeps may be called so: 1 to 64 letters, digits, `.`, `-` and `_`.
-bool may_name_a_secret(std::string_view name);
-
 class Secrets {
 public:
     static constexpr std::size_t kMost = 512;

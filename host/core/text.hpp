@@ -31,8 +31,8 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 std::string behind_hint(std::string hint, std::string_view more);
 
 // Foreign text for people: control characters (except newline and tab when `lines`), invalid UTF-8,
-// marks that turn the direction of text and letters that nobody sees are replaced by U+FFFD, but for
-// joiners between letters or emoji that they join; cut at a code point to `most_bytes`. Where anything
+// marks that turn the direction of text and letters that nobody sees are replaced by U+FFFD, a line break by U+21B5,
+// but for joiners between letters or emoji that they join; cut at a code point to `most_bytes`. Where anything
 // is replaced or cut, secrets (secrets.hpp) are masked: afterwards nobody could tell them.
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines = false);
 

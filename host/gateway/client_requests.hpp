@@ -114,6 +114,17 @@ public:
         return all;
     }
     bool any_by(Route route) const { return routes_.contains(route); }
+    // To whichever server, for whatever it is: what the client says beside its params.
+    router::ServerRequest as_asked(RequestNumber number) const {
+        const auto& request = requests_.at(number);
+        router::ServerRequest asked;
+        asked.params.meta = request.meta.relayed;
+        asked.reference = number;
+        asked.capabilities = request.capabilities;
+        asked.client_headers = request.client_headers;
+        asked.log_level = request.meta.log_level();
+        return asked;
+    }
     std::size_t size() const { return requests_.size(); }
 
 private:

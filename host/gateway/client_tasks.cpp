@@ -121,6 +121,17 @@ std::string ClientTasks::related_for_client(const std::string& server, std::stri
     return with_related_task(raw, task_for_client(server, related));
 }
 
+router::ServerRequest request_about(const ClientRequests& requests, RequestNumber number,
+                                    const protocol::Params& params, const std::string& server,
+                                    const std::string& id) {
+    auto asked = requests.as_asked(number);
+    asked.server = server;
+    asked.method = requests.find(number)->method;
+    asked.params.members = protocol::with_member(params.members, "taskId", protocol::quoted(id));
+    asked.of_a_task = true;
+    return asked;
+}
+
 std::string task_id_of(std::string_view raw_task) {
     std::string id;
     protocol::each_member(raw_task, [&](std::string_view key, std::string_view value) {

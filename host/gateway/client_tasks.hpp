@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/time_source.hpp"
+#include "gateway/client_requests.hpp"
 #include "gateway/task_claims.hpp"
 #include "gateway/view.hpp"
 
@@ -76,6 +77,10 @@ private:
     Number last_ = 0;
 };
 
+// What the client asks about a task, as the server that has it is asked: there it is `id`.
+router::ServerRequest request_about(const ClientRequests& requests, RequestNumber number,
+                                    const protocol::Params& params, const std::string& server,
+                                    const std::string& id);
 // What a server calls the task that it tells of; empty: it tells of none.
 std::string task_id_of(std::string_view raw_task);
 // The object with that value of its "taskId", where it has one.

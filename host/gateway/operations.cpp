@@ -220,7 +220,7 @@ void Operations::list_things(RequestNumber number, Kind kind) {
                        "\"" + std::string(service::words_of(kind).member) + "\":[" + texts + "]",
                        items.caching);
         };
-        request->operation = offered_.items(kind, tell, as_asked(number));
+        request->operation = offered_.items(kind, tell, requests_.as_asked(number));
     };
     arrival_.begin();
     if (offered_.known(kind)) return list();
@@ -319,23 +319,11 @@ void Operations::unsubscribe(RequestNumber number, const protocol::Params& param
     });
 }
 
-// To whichever server, for whatever it is: what the client says beside its params.
-router::ServerRequest Operations::as_asked(RequestNumber number) const {
-    const auto& request = *requests_.find(number);
-    router::ServerRequest asked;
-    asked.params.meta = request.meta.relayed;
-    asked.reference = number;
-    asked.capabilities = request.capabilities;
-    asked.client_headers = request.client_headers;
-    asked.log_level = request.meta.log_level();
-    return asked;
-}
-
 void Operations::ask(RequestNumber number, const std::string& server, std::string members,
                      connection::ReplyHandler on_reply) {
     auto& request = *requests_.find(number);
     request.server = server;
-    auto asked = as_asked(number);
+    auto asked = requests_.as_asked(number);
     asked.server = server;
     asked.method = request.method;
     asked.params.members = std::move(members);

@@ -63,7 +63,6 @@ private:
     void log_level(RequestNumber request, const protocol::Params& params);
     void subscribe(RequestNumber request, const protocol::Params& params);
     void unsubscribe(RequestNumber request, const protocol::Params& params);
-    router::ServerRequest as_asked(RequestNumber request) const;
     void ask(RequestNumber request, const std::string& server, std::string members,
              connection::ReplyHandler on_reply = {});
     // The request that waits for `found` goes on with it.

@@ -49,17 +49,8 @@ bool TaskExtension::start(RequestNumber number, const protocol::Params& params) 
         return true;
     }
     request.server = task->server;
-    router::ServerRequest asked{
-        task->server,
-        request.method,
-        {protocol::with_member(params.members, "taskId", protocol::quoted(task->id)),
-         request.meta.relayed}};
-    asked.reference = number;
-    asked.of_a_task = true;
-    asked.capabilities = request.capabilities;
-    asked.client_headers = request.client_headers;
     request.call = servers_.router().request(
-        caller_, std::move(asked),
+        caller_, request_about(requests_, number, params, task->server, task->id),
         [this, number, task = *task](auto reply) { on_answer(number, task, std::move(reply)); });
     return true;
 }

@@ -147,15 +147,7 @@ void TaskOperations::ask(RequestNumber number, const protocol::Params& params) {
             number, {ErrorCode::Invalid, "no task \"" + core::printable(name, 80) +
                                              "\" was begun in this session, or it ended long ago"});
     request.server = task->server;
-    router::ServerRequest asked{
-        task->server,
-        request.method,
-        {protocol::with_member(params.members, "taskId", protocol::quoted(task->id)),
-         request.meta.relayed}};
-    asked.reference = number;
-    asked.of_a_task = true;
-    asked.capabilities = request.capabilities;
-    asked.client_headers = request.client_headers;
+    auto asked = request_about(requests_, number, params, task->server, task->id);
     if (!request.meta.progress_token.empty())
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
