@@ -63,16 +63,24 @@ bool place_paths(json::object& entry, const std::string& folder) {
 }
 
 // Lists by which the file turns servers off outside of their entries; of those that name what alone is on, Gemini's:
-// others' are about files of checkouts.
-config::ServerLists lists_of(const config::Node& root, const config::Node* of_project) {
+// others' are about files of checkouts. Of one that is no list of names nobody knows what it was to turn off.
+Result<config::ServerLists> lists_of(const config::Node& root, const config::Node* of_project) {
     config::ServerLists lists;
+    const auto take = [&lists](const config::Member& member, bool in_mcp) -> Result<void> {
+        lists.take(member, in_mcp);
+        if (lists.taken(member)) return {};
+        return Error{ErrorCode::Invalid,
+                     core::printable(member.key, 80) + ": expected a list of names of servers"};
+    };
+    using config::ServerList;
     for (const auto* table : {&root, of_project})
-        if (table)
-            for (const auto& member : table->members)
-                if (config::kind_of_server_list(member.key) == config::ServerList::Off)
-                    lists.take(member, false);
+        for (std::size_t i = 0; table && i < table->members.size(); ++i)
+            if (config::kind_of_server_list(table->members[i].key) == ServerList::Off)
+                if (auto taken = take(table->members[i], false); !taken) return taken.error();
     if (const auto* mcp = root.find("mcp"))
-        for (const auto& member : mcp->members) lists.take(member, true);
+        for (const auto& member : mcp->members)
+            if (member.key == "excluded" || member.key == "allowed")
+                if (auto taken = take(member, true); !taken) return taken.error();
     return lists;
 }
 
@@ -244,6 +252,7 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
     if (std::string_view(client.id) == "claude" && !out.project.empty())
         tables.push_back({"projects", out.project, "mcpServers"});
     const auto lists = lists_of(parsed.root, find(parsed.root, {"projects", out.project}));
+    if (!lists) return fail(file, lists.error(), parsed.root.mark);
     for (const auto& table : tables) {
         const bool of_project = file.of_checkout || &table != &tables.front();
         const auto* servers = find(parsed.root, table);
@@ -258,7 +267,7 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
             if (runs_patchbay(config::to_json(member.value), out.self)) continue;
             file.servers.push_back(restated(client, path, member, root.if_contains("inputs"),
                                             of_project ? out.project : out.folder,
-                                            !lists.left_out(member.key).empty()));
+                                            !lists->left_out(member.key).empty()));
             file.servers.back().of_project = of_project;
         }
     }

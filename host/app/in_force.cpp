@@ -18,12 +18,19 @@ std::string words_of(const config::Diagnostic& error) {
     return words.starts_with(kMark) ? words.substr(kMark.size()) : words;
 }
 
-// In the order in which they were found: what follows from another one is behind it. What is wrong in another program's
-// file is no reason to keep what the user changes in theirs.
+// Of another program's file one alone that cannot be read keeps what runs, as nobody knows what stands in it: what is
+// wrong with a server there is no reason to hold up what the user changes, nor is a file of a checkout.
+bool counts(const config::Diagnostic& error, const config::Config& config) {
+    const auto scope = error.place.scope;
+    return !config::is_followed(scope) ||
+           (scope == config::Scope::Client && config.unread.contains(error.place.file));
+}
+
+// In the order in which they were found: what follows from another one is behind it.
 std::vector<std::string> errors_of(const config::Config& config) {
     std::vector<std::string> errors;
     for (const auto& each : config.diagnostics)
-        if (each.severity == config::Severity::Error && !config::is_followed(each.place.scope))
+        if (each.severity == config::Severity::Error && counts(each, config))
             errors.push_back(words_of(each));
     return errors;
 }

@@ -45,6 +45,13 @@ void add_secrets(const json::value& value, std::string_view name, std::vector<st
     if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);
 }
 
+// As it is read, or with the escapes of a JSON text; one that is folded over lines is neither.
+bool stands_in(std::string_view text, std::string_view secret) {
+    if (text.find(secret) != text.npos) return true;
+    const auto quoted = json::serialize(json::value(secret));
+    return text.find(std::string_view(quoted).substr(1, quoted.size() - 2)) != text.npos;
+}
+
 }  // namespace
 
 // What a terminal, or a log that took it, need not show of a person's file: what it holds, and what it
@@ -52,8 +59,17 @@ void add_secrets(const json::value& value, std::string_view name, std::vector<st
 std::string shown_difference(const std::string& before, const std::string& after,
                              const std::string& name, config::Format format) {
     std::vector<std::string> secrets;
-    for (const auto* text : {&before, &after})
-        if (const auto root = config::edit::read(*text, format)) add_secrets(*root, {}, secrets);
+    bool whole = true;  // each stands there as it is read
+    for (const auto* text : {&before, &after}) {
+        std::vector<std::string> found;
+        if (const auto root = config::edit::read(*text, format)) add_secrets(*root, {}, found);
+        for (auto& each : found) {
+            whole = whole && stands_in(*text, each);
+            secrets.push_back(std::move(each));
+        }
+    }
+    if (!whole && before != after)
+        return "(not shown: a secret stands in " + name + " in several pieces)\n";
     std::sort(secrets.begin(), secrets.end());
     secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
     // One that holds another goes first: what is left of it would be known by nobody.

@@ -103,11 +103,20 @@ bool tighten(config::Agent& agent, const config::Agent& said) {
     return changed;
 }
 
-bool tighten(std::vector<config::Agent>& agents, const std::vector<config::Agent>& said) {
+// One that no file has any more is off, as its servers would be.
+bool tighten(std::vector<config::Agent>& agents, const config::Config& read, Removed removed) {
     bool changed = false;
-    for (auto& agent : agents)
-        for (const auto& each : said)
-            if (each.name == agent.name) changed = tighten(agent, each) || changed;
+    for (auto& agent : agents) {
+        const auto said = std::find_if(read.agents.begin(), read.agents.end(),
+                                       [&](const auto& each) { return each.name == agent.name; });
+        if (said != read.agents.end()) {
+            changed = tighten(agent, *said) || changed;
+        } else if (removed == Removed::IsOff && agent.enabled &&
+                   !read.unread.contains(agent.place.file)) {
+            agent.enabled = false;
+            changed = true;
+        }
+    }
     return changed;
 }
 
@@ -159,6 +168,9 @@ public:
             if (has_consent) return {};
             return Why("its approval is revoked", server.place);
         }
+        // Nor is it known what is followed, or what of it counts.
+        if (config::is_followed(server.place.scope) && !read_.unread.empty() && has_consent)
+            return {};
         if (!read_.closed_by.empty()) return Why(read_.closed_by, server.place);
         const bool is_back = removed_ == Removed::IsBack && !of_a_checkout &&
                              server.place.scope != config::Scope::Enterprise;
@@ -203,11 +215,17 @@ std::optional<config::Config> made_stricter(const config::Config& kept, const co
                                             Removed removed) {
     auto stricter = kept;
     bool changed = tighten(stricter.permissions, read.permissions);
-    changed = tighten(stricter.agents, read.agents) || changed;
+    changed = tighten(stricter.agents, read, removed) || changed;
     const Judge judge(kept, read, removed);
     for (auto& server : stricter.servers) {
-        if (const auto* said = find(read.servers, server.id))
+        if (const auto* said = find(read.servers, server.id)) {
             changed = tighten(server, *said) || changed;
+            // Shown to fewer: it has become one agent's own.
+            if (server.agent.empty() && !said->agent.empty()) {
+                server.agent = said->agent;
+                changed = true;
+            }
+        }
         for (const auto& said : read.faulty)
             if (said.rules.id == server.id) changed = tighten(server, said.rules) || changed;
         changed = turn_off(server, judge) || changed;

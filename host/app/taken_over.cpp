@@ -25,7 +25,7 @@ std::string path_of(const std::string& file, const config::Environment& environm
 }  // namespace
 
 Result<std::vector<ForeignFile>> read_foreign_files(const ImportOptions& options,
-                                          const config::Environment& environment) {
+                                                    const config::Environment& environment) {
     if (!options.from.empty() && !find_client(options.from)) {
         std::vector<std::string> known;
         for (const auto& each : known_clients()) known.emplace_back(each.id);
@@ -106,8 +106,7 @@ Result<std::string> Import::put(const ForeignServer& server) {
         if (!taken) return taken.error();
         turn_ = std::move(*taken);
     }
-    const auto file =
-        ScopeFile::choose(options_.into(), server.id, {}, environment_, state, turn_);
+    const auto file = ScopeFile::choose(options_.into(), server.id, {}, environment_, state, turn_);
     if (!file) return file.error();
     auto entry = server.entry;
     const auto taken = put_away(server.id, entry);
@@ -171,12 +170,11 @@ Result<void> Import::keep(const std::vector<TakenSecret>& taken) const {
 
 void Import::forget(const std::vector<TakenSecret>& taken) const {
     if (!options_.dry_run)
-        for (const auto& each : taken)
-            static_cast<void>(host_.named_secrets().erase(each.name));
+        for (const auto& each : taken) static_cast<void>(host_.named_secrets().erase(each.name));
 }
 
 Result<void> Import::write(const ScopeFile& file, std::string text, const std::string& id,
-                   const json::object& entry, const std::vector<TakenSecret>& taken) {
+                           const json::object& entry, const std::vector<TakenSecret>& taken) {
     const bool continues = last_ && last_->file == file.path();
     auto note = approval_of(host_, id, options_.into());
     for (const auto& each : taken) {

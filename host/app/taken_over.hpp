@@ -29,9 +29,7 @@ struct ImportOptions {
     bool names(const std::string& id) const {
         return std::find(ids.begin(), ids.end(), id) != ids.end();
     }
-    config::Scope into() const {
-        return config::scope_named(scope).value_or(config::Scope::User);
-    }
+    config::Scope into() const { return config::scope_named(scope).value_or(config::Scope::User); }
 };
 
 // What has become of one.
@@ -68,7 +66,7 @@ private:
     const config::Environment environment_;
     Host host_;
     std::map<std::string, boost::json::object> planned_;  // of this run, by id
-    std::map<std::string, ClearSecrets> clear_;    // by file
+    std::map<std::string, ClearSecrets> clear_;           // by file
     std::optional<ScopeChange> last_;
     Turn turn_;  // one for all servers: they are one change
     std::set<std::string> files_;

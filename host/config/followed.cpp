@@ -116,10 +116,13 @@ Followed follow(const std::vector<Fragment>& fragments, const std::vector<Candid
     for (const auto& name : names)
         for (auto& file : clients.read(name, environment, folder, own))
             if (own.insert(file.place.path).second) followed.files.push_back(std::move(file));
-    std::string faulty;
+    std::string faulty, of_checkout;
     for (auto& file : followed.files) {
-        if (!faulty.empty()) pass_over(file, faulty);
-        if (faulty.empty() && has_a_fault(file)) faulty = file.place.path;
+        // What a checkout has is no word against what the user has.
+        auto& stronger = file.place.scope == Scope::ClientProject ? of_checkout : faulty;
+        if (!faulty.empty() || !stronger.empty())
+            pass_over(file, faulty.empty() ? stronger : faulty);
+        if (stronger.empty() && has_a_fault(file)) stronger = file.place.path;
     }
     rank(followed.files);
     return followed;

@@ -261,7 +261,16 @@ void ClientSession::notify(const std::string& server, const std::string& method,
 connection::Question ClientSession::answer(const std::string& server, const std::string& method,
                                            const json::object& params, Answer answer,
                                            const connection::About& about) {
-    return inquiries_.answer(server, method, params, std::move(answer), about);
+    const auto shown = [this, server] { return view_.holds(server); };
+    const Error no_more{ErrorCode::Denied, "the client is not shown this server any more"};
+    if (!shown()) return answer(no_more), connection::Question();
+    // By the time that it answers it may not be.
+    return inquiries_.answer(
+        server, method, params,
+        [shown, no_more, answer = std::move(answer)](Result<connection::Given> given) {
+            answer(!given || shown() ? std::move(given) : Result<connection::Given>(no_more));
+        },
+        about);
 }
 
 connection::Question ClientSession::approve(const connection::Approvable& wanted, Decide decide) {

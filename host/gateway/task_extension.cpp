@@ -69,7 +69,12 @@ void TaskExtension::on_begun(RequestNumber number, connection::Reply reply) {
     const auto kept = std::make_shared<const connection::Reply>(std::move(reply));
     service::find_tool(servers_, caller_, request->tool, std::chrono::milliseconds(0),
                        lifetime_.guard([this, number, kept](Result<router::ListedTool> found) {
-                           if (!found) return replies_.refuse(number, found.error());
+                           if (!found)
+                               return replies_.refuse(
+                                   number, {found.error().code,
+                                            found.error().message +
+                                                "; the call was carried out as far as a task that "
+                                                "its server has begun"});
                            name(number, found->server, *kept);
                        }));
 }

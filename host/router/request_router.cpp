@@ -51,6 +51,8 @@ void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, The
                             definitions_.of(request.server)};
     approvals_.await(id, caller, wanted, std::move(denied), std::move(request),
                      [this, id, then](Caller& asker, ServerRequest& approved) {
+                         if (auto hidden = not_shown(asker, approved.server, approved.method))
+                             return flights_.end_soon(id, std::move(*hidden));
                          const auto [now, why] = rules_.judge(asker.principal().trust, approved);
                          if (now == policy::Decision::Deny) return flights_.end_soon(id, why);
                          then(asker, approved, true);
@@ -81,6 +83,8 @@ void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approve
                                  const std::string& definition) const {
     auto* const asker = callers_.find(flights_.caller_of(id));
     if (!asker) return;
+    if (auto hidden = not_shown(*asker, waiting.server, waiting.method))
+        return flights_.end_soon(id, std::move(*hidden));
     const auto leased = pool_.lease(waiting.server, *asker);
     if (!leased) return flights_.end_soon(id, leased.error());
     auto& target = leased->get();

@@ -75,9 +75,12 @@ struct Router::Impl final : connection::CallersWatcher {
         flights.announce(id, servers.size() == 1 ? servers.front() : "", "");
     }
 
+    // Time has passed: what its caller is shown may be less than it was.
     void send_call(CallId id, const Entry& entry, Call& call) {
         auto* const caller = caller_of(id);
         if (!caller) return;
+        if (auto hidden = finder.not_shown(*caller, entry.public_name))
+            return flights.end_soon(id, std::move(*hidden));
         const auto owner = entry.connections->lease(*caller);
         if (!owner) return flights.end_soon(id, owner.error());
         send_call(id, *caller, entry, *owner, call);
@@ -112,6 +115,8 @@ struct Router::Impl final : connection::CallersWatcher {
                        const std::string& tool, Call& call) {
         const auto* entry = finder.index().find_raw(server, tool);
         if (!entry) return flights.end_soon(id, why_missing(caller, server, tool));
+        if (auto hidden = finder.not_shown(caller, entry->public_name))
+            return flights.end_soon(id, std::move(*hidden));
         const auto question = finder.question_about(*entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Deny)

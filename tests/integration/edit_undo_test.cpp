@@ -227,5 +227,16 @@ TEST_F(EditVerbs, ThoseThatAreAddedAtOnceAreAllThere) {
         EXPECT_THAT(text(project), HasSubstr("[servers.x" + std::to_string(i) + "]"));
 }
 
+// As it is read it stands nowhere in the file, so that no search finds it there.
+TEST_F(EditVerbs, ASecretThatIsFoldedOverLinesIsNotShown) {
+    home.write(home.user_config() / "config.yaml",
+               "servers:\n  one:\n    command: cat\n    env:\n      API_TOKEN: >-\n        "
+               "s3cret-one\n        s3cret-two\n");
+    ASSERT_EQ(edit({"remove", "one", "--scope", "user"}).exit_code, 0);
+    const auto shown = home.run({"config", "undo", "--dry-run"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out + shown.err, AllOf(HasSubstr("not shown"), Not(HasSubstr("s3cret"))));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -132,10 +132,19 @@ TEST_F(Follow, AHostThatRunsHearsOfTheirChanges) {
     follow("\"claude\", \"cursor\"");
     EXPECT_THAT(home.run({"-v", "call", "mcp__y__echo", "message=hi"}).err, HasSubstr(" is asked"))
         << "it is the host of the same configuration still";
-    // What is wrong there holds up nothing of one's own.
+    // What cannot be read, of theirs or of one's own, changes nothing of what runs.
+    const int before = pid_of(home, "x");
+    ASSERT_GT(before, 0);
     cursor("\"x\": [,");
+    EXPECT_TRUE(says(host, "nothing of it is followed")) << host.program().err();
+    EXPECT_EQ(pid_of(home, "x"), before);
+    cursor(example("x") + "," + example("y"));
+    put("config/patchbay/config.toml", "[import]\nfollow = [\"cursor\"]\n[servers.z\n");
+    EXPECT_TRUE(says(host, "config.toml:3:")) << host.program().err();
+    EXPECT_EQ(pid_of(home, "x"), before);
     follow("\"cursor\"", "[servers.z]\ncommand = '" + example_server() + "'\n");
     EXPECT_TRUE(says(host, "start z")) << host.program().err();
+    EXPECT_EQ(pid_of(home, "x"), before);
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
@@ -155,6 +164,24 @@ TEST_F(Follow, AFileThatCannotBeReadLiftsNothingThatItForbade) {
     EXPECT_TRUE(answers("ex"));
     follow("\"cursr\", \"claude\"");
     EXPECT_FALSE(answers("ex")) << "whose rules were meant is not known";
+}
+
+TEST_F(Follow, ABrokenFileOfACheckoutTakesNothingOfTheUsersDown) {
+    std::filesystem::create_directories(home.work() / ".git");
+    home.write(".cursor/mcp.json", "{");
+    put(".claude.json", servers(example("ex")));
+    follow("\"cursor\", \"claude\"");
+    EXPECT_TRUE(answers("ex"));
+}
+
+TEST_F(Follow, AListThatIsNoneIsAFaultOfItsFile) {
+    for (const auto* list : {"\"ex\"", "[\"other\", 5]"}) {
+        put(".claude.json", "{\"disabledMcpServers\": " + std::string(list) +
+                                ", \"mcpServers\": {" + example("ex") + "}}");
+        follow("\"claude\"");
+        EXPECT_FALSE(answers("ex")) << list;
+        EXPECT_EQ(home.run({"config", "check"}).exit_code, 4);
+    }
 }
 
 TEST_F(Follow, WhatAListOfItsFileTurnsOffIsOff) {

@@ -196,6 +196,61 @@ TEST_P(RunServe, AClientIsShownWhatTheConfigurationSaysByNow) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// What was asked before and waits, for an approval or for its server, is judged by what is shown when it is sent.
+TEST_P(RunServe, WhatWaitsWhileItsAgentIsNarrowedIsNotSent) {
+    if (GetParam()) GTEST_SKIP() << "its client asks again, as any new call";
+    home.add_example("a");
+    home.add_example("b", {}, {{"tools", {{"echo", "require-approval"}}}});
+    const auto agents = [this](const std::string& text) {
+        home.write(home.user_config() / "config.toml", text);
+    };
+    agents("[agents.r]\nservers = ['a', 'b']\n");
+    RunningHost host(home);
+    McpClient mine(home, false, R"({"elicitation":{}})", {"--agent", "r"});
+    mine.greet();
+    const auto call =
+        mine.begin("tools/call", {{"name", "mcp__b__echo"}, {"arguments", {{"message", "hi"}}}});
+    const auto question = mine.wait_for_request();
+    ASSERT_EQ(at(question, "/method"), "elicitation/create");
+    agents("[agents.r]\nservers = ['a']\n");
+    mine.wait_for_method("notifications/tools/list_changed");
+    mine.write(json::serialize(
+        json::object{{"jsonrpc", "2.0"},
+                     {"id", question.at("id")},
+                     {"result", {{"action", "accept"}, {"content", {{"decision", "once"}}}}}}));
+    const auto answer = json::serialize(mine.wait_for(call));
+    EXPECT_THAT(answer, AllOf(HasSubstr("shown here"), Not(HasSubstr("\"hi\""))));
+    EXPECT_EQ(mine.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+// A question of a server that its client is shown no more is not answered for it.
+TEST_P(RunServe, NoAnswerReachesAServerThatIsNotShownAnyMore) {
+    if (GetParam()) GTEST_SKIP() << "its client asks again, as any new call";
+    home.add_example("b", {"--era", "modern"}, {{"mode", "per_session"}});
+    const auto agents = [this](const std::string& text) {
+        home.write(home.user_config() / "config.toml", text);
+    };
+    home.add_example("a");
+    agents("[agents.r]\nservers = ['a', 'b']\n");
+    RunningHost host(home);
+    McpClient mine(home, false, R"({"elicitation":{}})", {"--agent", "r"});
+    mine.greet();
+    const auto call =
+        mine.begin("tools/call", {{"name", "mcp__b__ask"}, {"arguments", json::object{}}});
+    const auto question = mine.wait_for_request();
+    ASSERT_EQ(at(question, "/method"), "elicitation/create");
+    agents("[agents.r]\nservers = ['a']\n");
+    mine.wait_for_method("notifications/tools/list_changed");
+    mine.write(json::serialize(
+        json::object{{"jsonrpc", "2.0"},
+                     {"id", question.at("id")},
+                     {"result", {{"action", "accept"}, {"content", {{"name", "hunter2"}}}}}}));
+    EXPECT_THAT(json::serialize(mine.wait_for(call)), Not(HasSubstr("hunter2")));
+    EXPECT_EQ(mine.finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_P(RunServe, AClientIsToldWhenTheHostHasGone) {
     home.add_example("x");
     RunningHost host(home);

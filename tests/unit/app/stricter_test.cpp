@@ -163,6 +163,8 @@ TEST_F(Stricter, WhatAnAgentIsShownNarrowsToo) {
     EXPECT_FALSE(stricter().agents.at(0).enabled);
     user(agent + "servers = 5\n");
     EXPECT_NE(stricter().agents.at(0).fault, "");
+    user(std::string(kMine));
+    EXPECT_FALSE(stricter().agents.at(0).enabled) << "no file has it any more";
 }
 
 TEST_F(Stricter, ATableThatIsNotApprovedEndsTheServersThatUseIt) {
