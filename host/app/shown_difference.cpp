@@ -5,6 +5,7 @@
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 #include "core/json.hpp"
+#include "core/secrets.hpp"
 
 #include <boost/json.hpp>
 
@@ -45,11 +46,16 @@ void add_secrets(const json::value& value, std::string_view name, std::vector<st
     if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);
 }
 
-// As it is read, or with the escapes of a JSON text; one that is folded over lines is neither.
+// As it is read, or with escapes that are known when it is masked; one that is folded over lines is neither.
 bool stands_in(std::string_view text, std::string_view secret) {
     if (text.find(secret) != text.npos) return true;
     const auto quoted = json::serialize(json::value(secret));
-    return text.find(std::string_view(quoted).substr(1, quoted.size() - 2)) != text.npos;
+    if (text.find(std::string_view(quoted).substr(1, quoted.size() - 2)) != text.npos) return true;
+    if (secret.find('\n') != secret.npos) return false;  // its lines may be too short to be masked
+    const auto before = core::masked(text);
+    core::Secrets one;
+    one.add(secret);
+    return core::masked(text) != before;
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ public:
     const std::shared_ptr<const Sight>& sight() const { return sight_; }
     // In which it would rather have servers spoken to that speak both: decision 29.
     protocol::Era era() const { return era_; }
+    // The capabilities that servers of its own are told of as they are greeted; null: those that [client] stands for.
+    virtual const boost::json::object* declares() const { return nullptr; }
 
     // A log message that its own level admits, a change that it subscribed to, a list that changed,
     // or whatever else came for an exchange of its own. `params` is raw, empty when absent, and good

@@ -111,8 +111,9 @@ Error why_not_ready(const Status& status) {
 }
 
 Connection::Connection(const Context& context, registry::ServerSpec spec,
-                       std::shared_ptr<Starts> starts, protocol::Era preferred)
-    : impl_(std::make_unique<Impl>(context, std::move(spec), std::move(starts), preferred)) {}
+                       std::shared_ptr<Starts> starts, Manner manner)
+    : impl_(
+          std::make_unique<Impl>(context, std::move(spec), std::move(starts), std::move(manner))) {}
 
 Connection::~Connection() {
     impl_->abandon();
@@ -159,8 +160,11 @@ bool Connection::tools_due() const {
 protocol::Caching Connection::tools_caching() const {
     return impl_->dialogue.tools.caching();
 }
-protocol::Era Connection::preferred_era() const {
-    return impl_->era;
+const Manner& Connection::manner() const {
+    return impl_->manner;
+}
+std::string Connection::declared() const {
+    return protocol::declared_by(impl_->identity);
 }
 const protocol::Session* Connection::session() const {
     const auto& session = impl_->dialogue.link.session;

@@ -19,18 +19,24 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace patchbay::connection {
 
+// How a server is met.
+struct Manner {
+    protocol::Era preferred = protocol::Era::Modern;  // spoken with a server of both
+    // What it is told that its one caller can; nothing: what Terms say.
+    std::optional<boost::json::object> declares = {};
+};
+
 class Connection final {
 public:
-    // `starts`: those of this definition, over all of its connections. `preferred`: the era that is
-    // spoken with a server of both.
+    // `starts`: those of this definition, over all of its connections.
     Connection(const Context& context, registry::ServerSpec spec,
-               std::shared_ptr<Starts> starts = std::make_shared<Starts>(),
-               protocol::Era preferred = protocol::Era::Modern);
+               std::shared_ptr<Starts> starts = std::make_shared<Starts>(), Manner manner = {});
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
@@ -87,8 +93,10 @@ public:
     // How long from now on what is listed may be kept, and for whom, as its server says.
     protocol::Caching tools_caching() const;
 
-    // The era that it was opened to prefer, whatever its server speaks.
-    protocol::Era preferred_era() const;
+    // As it was opened, whatever its server speaks.
+    const Manner& manner() const;
+    // What its server was told or will be, as catalogue::Items have it.
+    std::string declared() const;
     // What was agreed; null until the handshake is through.
     const protocol::Session* session() const;
 

@@ -12,11 +12,19 @@ using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
 Connection::Impl::Impl(const Context& shared, registry::ServerSpec server,
-                       std::shared_ptr<Starts> starts, protocol::Era preferred)
+                       std::shared_ptr<Starts> starts, Manner how)
     : context(shared),
       spec(std::move(server)),
-      era(preferred),
+      manner(std::move(how)),
       course(context, spec.config, name, std::move(starts)) {}
+
+std::optional<protocol::ClientIdentity> Connection::Impl::with(
+    const std::optional<boost::json::object>& declares) const {
+    if (!declares) return {};
+    auto own = context.terms.identity;
+    own.capabilities = *declares;
+    return own;
+}
 
 void Connection::Impl::connect(std::function<void()> when_settled) {
     if (course.want(std::move(when_settled))) opening.begin();

@@ -14,12 +14,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace patchbay::connection {
 
 struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, WishesOwner, Loss {
     Impl(const Context& context, registry::ServerSpec spec, std::shared_ptr<Starts> starts,
-         protocol::Era era);
+         Manner how);
 
     // From outside.
     void connect(std::function<void()> when_settled);
@@ -43,19 +44,26 @@ struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, Wi
     void tell_failure(const Error& why, const Course::Event& event);
     Error why_gone(const plugin::Problem* problem, bool was_ready) const;
     void stopped();
+    std::optional<protocol::ClientIdentity> with(
+        const std::optional<boost::json::object>& declares) const;
 
     const Context& context;
     registry::ServerSpec spec;  // its parts keep references to it
-    const protocol::Era era;    // that is preferred
+    const Manner manner;
+    // The host's may be another one until the next greeting.
+    const std::optional<protocol::ClientIdentity> own_identity = with(manner.declares);
+    const protocol::ClientIdentity& identity =
+        own_identity ? *own_identity : context.terms.identity;
     const ServerName name{spec.id()};
     Course course;
     TransportChoice choice{spec.config};
-    const Inside inside{spec, era, name, course, choice, dialogue, *this};
+    const Inside inside{spec, manner.preferred, name, course, choice, dialogue, *this};
     Agreement agreement{context, {inside, *this}};
     Opening opening{context, {inside, agreement, *this}};
     Dialogue dialogue{context,
                       spec,
                       name,
+                      identity,
                       course.supervisor(),
                       {.greeting = agreement,
                        .reception = *this,

@@ -7,22 +7,23 @@ namespace patchbay::connection {
 // They know of each other, so some are given what is made after them: none uses it before a message
 // comes or goes.
 Dialogue::Dialogue(const Context& context, const registry::ServerSpec& spec, const ServerName& name,
-                   const Supervisor& supervisor, const Owners& owners)
+                   const protocol::ClientIdentity& identity, const Supervisor& supervisor,
+                   const Owners& owners)
     : loop(context.loop),
       audience(context.callers),
       credentials(context, spec.config, link),
       requests(loop, context.terms,
                {spec.config, name, supervisor, credentials, tools, link, questions, owners.loss}),
-      tools(loop, context.terms, name, spec.definition_key, requests, owners.tools),
+      tools(loop, context.terms, identity, name, spec.definition_key, requests, owners.tools),
       addressees(audience, link, requests.pending()),
       questions(context, name, link, requests, addressees, owners.loss),
-      greeting(loop, context.terms, spec.config, name, link, requests, owners.greeting,
+      greeting(loop, context.terms, identity, spec.config, name, link, requests, owners.greeting,
                owners.loss),
       refusals({loop.time(), name, supervisor, link, requests, credentials, tools, greeting,
                 owners.refusals, owners.loss}),
       reception(context, {name, link, requests, questions, notifications, addressees, tools,
                           greeting, refusals, owners.reception, owners.loss}),
-      wishes(loop, context.terms, spec.config, link, requests, owners.wishes),
+      wishes(loop, context.terms, identity, spec.config, link, requests, owners.wishes),
       sandbox(context, name, link, requests),
       notifications(context.terms.limits, {name, audience, link, addressees, wishes}) {}
 

@@ -37,7 +37,8 @@ struct Dialogue {
         Loss& loss;
     };
     Dialogue(const Context& context, const registry::ServerSpec& spec, const ServerName& name,
-             const Supervisor& supervisor, const Owners& owners);
+             const protocol::ClientIdentity& identity, const Supervisor& supervisor,
+             const Owners& owners);
     Dialogue(const Dialogue&) = delete;
 
     void begin_channel();  // it is about to be opened

@@ -21,10 +21,11 @@ constexpr std::chrono::milliseconds kKnownSilence{10'000};
 
 }  // namespace
 
-Greeting::Greeting(core::Loop& loop, const Terms& terms, const config::Server& server,
-                   const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner,
-                   Loss& loss)
+Greeting::Greeting(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+                   const config::Server& server, const ServerName& name, Link& link,
+                   OwnRequests& requests, GreetingOwner& owner, Loss& loss)
     : terms_(terms),
+      identity_(identity),
       server_(server),
       name_(name),
       link_(link),
@@ -35,7 +36,7 @@ Greeting::Greeting(core::Loop& loop, const Terms& terms, const config::Server& s
 
 void Greeting::prepare(const std::string& remembered, protocol::Era guess) {
     heard_ = false;
-    link_.handshake.emplace(terms_.identity, server_.protocol, remembered, guess);
+    link_.handshake.emplace(identity_, server_.protocol, remembered, guess);
 }
 
 void Greeting::start() {

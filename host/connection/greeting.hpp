@@ -35,9 +35,9 @@ protected:
 
 class Greeting {
 public:
-    Greeting(core::Loop& loop, const Terms& terms, const config::Server& server,
-             const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner,
-             Loss& loss);
+    Greeting(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+             const config::Server& server, const ServerName& name, Link& link,
+             OwnRequests& requests, GreetingOwner& owner, Loss& loss);
 
     // `remembered`: the revision of last time, or empty; then `guess` is the era that is tried first.
     void prepare(const std::string& remembered, protocol::Era guess);
@@ -55,6 +55,7 @@ private:
     void on_reply(const std::string& method, const Result<Reply>& reply);
 
     const Terms& terms_;
+    const protocol::ClientIdentity& identity_;
     const config::Server& server_;
     const ServerName& name_;
     Link& link_;

@@ -52,11 +52,11 @@ Connection* ServerConnections::held_by(CallerNumber caller) const {
 Result<std::reference_wrapper<Connection>> ServerConnections::lease(const Caller& who) {
     const auto caller = who.number();
     if (auto* held = held_by(caller)) return std::ref(*held);
-    spare_era_ = who.era();
-    auto* slot = find_for(who.era());
+    spare_manner_ = manner_for(who);
+    auto* slot = find_for(who);
     if (!slot) {
         if (auto why = why_no_more(); why && !take_unused()) return std::move(*why);
-        slot = &open(who.era());
+        slot = &open(spare_manner_);
     }
     slot->idle.stop();
     slot->tenure.hold();
@@ -87,11 +87,12 @@ bool ServerConnections::may_be_leased(const Slot& slot) const {
 // The oldest that serves, so that one too many comes to an end. An era is a preference: where there is room for
 // no more, one that does not serve is better than none, and where the user wants one process for all
 // callers, that is what both eras share.
-ServerConnections::Slot* ServerConnections::find_for(protocol::Era era) const {
+ServerConnections::Slot* ServerConnections::find_for(const Caller& caller) const {
+    const auto manner = manner_for(caller);
     Slot* another = nullptr;
     for (const auto& slot : slots_) {
         if (!may_be_leased(*slot)) continue;
-        if (serves(*slot, era)) return slot.get();
+        if (serves(*slot, manner)) return slot.get();
         another = slot.get();
     }
     const bool one_for_all = is_shared() && spec_.local();
@@ -100,16 +101,27 @@ ServerConnections::Slot* ServerConnections::find_for(protocol::Era era) const {
 
 // Nobody holds it, and nobody would be led to it.
 bool ServerConnections::is_one_too_many(const Slot& slot) const {
-    const auto era = slot.connection->preferred_era();
+    const auto era = slot.connection->manner().preferred;
     return std::any_of(slots_.begin(), slots_.end(), [&](const auto& other) {
         return other.get() != &slot && may_be_leased(*other) && serves(*other, era);
     });
 }
 
+// What several share is told what holds for all of them.
+Manner ServerConnections::manner_for(const Caller& caller) const {
+    const auto* declares = is_shared() ? nullptr : caller.declares();
+    return {caller.era(), declares ? std::optional(*declares) : std::nullopt};
+}
+
+bool ServerConnections::serves(const Slot& slot, const Manner& manner) const {
+    return serves(slot, manner.preferred) &&
+           (is_shared() || slot.connection->manner().declares == manner.declares);
+}
+
 // Whether a connection of its own would bring a caller of that era nothing that this one has not.
 bool ServerConnections::serves(const Slot& slot, protocol::Era era) const {
     const auto& connection = *slot.connection;
-    if (connection.preferred_era() == era || spec_.config.protocol != "auto") return true;
+    if (connection.manner().preferred == era || spec_.config.protocol != "auto") return true;
     if (spec_.config.transport == TransportChoice::kOldTransport) return true;  // never modern
     const auto spoken = [&](protocol::Era preferred) -> std::optional<protocol::Era> {
         const auto known = known_era(context_.eras, spec_.definition_key, preferred).version;
@@ -117,7 +129,7 @@ bool ServerConnections::serves(const Slot& slot, protocol::Era era) const {
         return protocol::era_of(known);
     };
     const auto* session = connection.session();
-    if ((session ? session->era : spoken(connection.preferred_era())) == era) return true;
+    if ((session ? session->era : spoken(connection.manner().preferred)) == era) return true;
     const auto own = spoken(era);
     return own && *own != era;
 }
@@ -148,10 +160,10 @@ bool ServerConnections::take_unused() {
     return true;
 }
 
-ServerConnections::Slot& ServerConnections::open(protocol::Era preferred) {
+ServerConnections::Slot& ServerConnections::open(Manner manner) {
     auto slot =
         std::make_unique<Slot>(context_.loop, is_shared() ? Tenure::of_all() : Tenure::of_one());
-    slot->connection = std::make_unique<Connection>(context_, spec_, starts_, preferred);
+    slot->connection = std::make_unique<Connection>(context_, spec_, starts_, std::move(manner));
     return *slots_.emplace_back(std::move(slot));
 }
 
@@ -166,11 +178,11 @@ void ServerConnections::begin() {
 void ServerConnections::ensure_spare() {
     if (!keeps_spare()) return;
     auto* spare = find(Use::Spare);
-    if (spare && !serves(*spare, spare_era_)) {
+    if (spare && !serves(*spare, spare_manner_)) {
         retire(spare->connection.get());
         spare = nullptr;
     }
-    if (!spare && !why_no_more()) spare = &open(spare_era_);
+    if (!spare && !why_no_more()) spare = &open(spare_manner_);
     if (spare) spare->connection->warm_up();
 }
 

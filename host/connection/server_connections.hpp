@@ -69,14 +69,16 @@ private:
     bool is_shared() const;
     bool keeps_spare() const;
     Slot* find(Tenure::Use use) const;
-    // The one that a caller of that era is to have; null: none that is there.
-    Slot* find_for(protocol::Era era) const;
+    // The one that the caller is to have; null: none that is there.
+    Slot* find_for(const Caller& caller) const;
     bool may_be_leased(const Slot& slot) const;
     bool serves(const Slot& slot, protocol::Era era) const;
+    bool serves(const Slot& slot, const Manner& manner) const;
+    Manner manner_for(const Caller& caller) const;
     bool is_one_too_many(const Slot& slot) const;
     std::optional<Error> why_no_more() const;
     bool take_unused();
-    Slot& open(protocol::Era preferred);
+    Slot& open(Manner manner);
     void ensure_spare();
     void begin_idle(Slot& slot);
     void retire(const Connection* connection);
@@ -89,7 +91,7 @@ private:
     Departures& departures_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::unordered_map<CallerNumber, Slot*> leases_;
-    protocol::Era spare_era_ = protocol::Era::Modern;  // of the caller that came last
+    Manner spare_manner_;  // of the caller that came last
     bool closing_ = false;
     core::Lifetime lifetime_;
 };

@@ -16,10 +16,12 @@ bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
 
 }  // namespace
 
-ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
-                   std::string definition, OwnRequests& requests, ToolListOwner& owner)
+ToolList::ToolList(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+                   const ServerName& name, std::string definition, OwnRequests& requests,
+                   ToolListOwner& owner)
     : loop_(loop),
       terms_(terms),
+      identity_(identity),
       name_(name),
       definition_(std::move(definition)),
       requests_(requests),
@@ -33,7 +35,7 @@ void ToolList::begin_session(Offered offered, std::string instructions,
     session_ = Session::New;
     instructions_ = std::move(instructions);
     others_ = std::move(others);
-    declared_ = protocol::declared_by(terms_.identity);
+    declared_ = protocol::declared_by(identity_);
     if (offered == Offered::Tools) return start();
     error_.reset();
     // None is a list as well: it is known that nobody need be asked.

@@ -56,8 +56,9 @@ class ToolList final : ToolListingOwner {
 public:
     using Waiter = std::function<void(Result<void>)>;
     // `definition`: the key that what is listed is published under.
-    ToolList(core::Loop& loop, const Terms& terms, const ServerName& name, std::string definition,
-             OwnRequests& requests, ToolListOwner& owner);
+    ToolList(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+             const ServerName& name, std::string definition, OwnRequests& requests,
+             ToolListOwner& owner);
 
     // A session was agreed on; one without tools has nothing to be read. `others`: as catalogue::Listing has them.
     enum class Offered { Nothing, Tools };
@@ -100,6 +101,7 @@ private:
 
     core::Loop& loop_;
     const Terms& terms_;
+    const protocol::ClientIdentity& identity_;
     const ServerName& name_;
     const std::string definition_;
     OwnRequests& requests_;

@@ -43,10 +43,11 @@ bool is_part_of(std::string_view uri, std::string_view held) {
 
 }  // namespace
 
-Wishes::Wishes(core::Loop& loop, const Terms& terms, const config::Server& server, Link& link,
-               OwnRequests& requests, WishesOwner& owner)
+Wishes::Wishes(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+               const config::Server& server, Link& link, OwnRequests& requests, WishesOwner& owner)
     : loop_(loop),
       terms_(terms),
+      identity_(identity),
       server_(server),
       link_(link),
       requests_(requests),
@@ -292,7 +293,7 @@ std::string Wishes::strongest_level() const {
 // everybody's.
 void Wishes::use_log_levels() {
     const auto strongest = strongest_level();
-    const auto meta = link_.modern() ? protocol::modern_meta(terms_.identity) : std::string();
+    const auto meta = link_.modern() ? protocol::modern_meta(identity_) : std::string();
     link_.meta = meta;
     link_.meta_of.clear();
     link_.meta_of_others = meta;

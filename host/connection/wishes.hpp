@@ -35,8 +35,8 @@ protected:
 
 class Wishes {
 public:
-    Wishes(core::Loop& loop, const Terms& terms, const config::Server& server, Link& link,
-           OwnRequests& requests, WishesOwner& owner);
+    Wishes(core::Loop& loop, const Terms& terms, const protocol::ClientIdentity& identity,
+           const config::Server& server, Link& link, OwnRequests& requests, WishesOwner& owner);
 
     void subscribe(CallerNumber caller, const std::string& uri, bool wanted, ReplyHandler handler);
     // A session is there, in which it can be said.
@@ -88,6 +88,7 @@ private:
 
     core::Loop& loop_;
     const Terms& terms_;
+    const protocol::ClientIdentity& identity_;
     const config::Server& server_;
     Link& link_;
     OwnRequests& requests_;

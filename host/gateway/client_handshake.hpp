@@ -45,6 +45,8 @@ public:
     void offer_those_of(const ClientRequest& request) {
         abilities_.offer(request.meta.capabilities);
     }
+    // What servers of its own are told that it can; null: nothing is known of it yet.
+    const boost::json::object* declared() const { return abilities_.offered(); }
     // What servers are told that the client can, raw; good until the next call.
     const std::string& told_of(const ClientRequest& request) {
         const bool modern = request.modern();

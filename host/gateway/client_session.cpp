@@ -42,7 +42,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       most_requests_(parts.most_requests),
       modern_alone_(parts.modern_alone),
       instructions_(servers_.connections(), parts.catalogue, view_, number()),
-      handshake_(servers_, instructions_, parts.alone ? Told::ByTheFirst : Told::Nothing,
+      handshake_(servers_, instructions_, parts.alone ? Told::OfThisOne : Told::Nothing,
                  std::move(version)),
       outcomes_(
           servers_.connections().loop(), requests_, out_, this->principal(),

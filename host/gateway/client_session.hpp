@@ -97,6 +97,7 @@ private:
                                 const boost::json::object& params, Answer answer,
                                 const connection::About& about) override;
     connection::Question approve(const connection::Approvable& wanted, Decide decide) override;
+    const boost::json::object* declares() const override { return handshake_.declared(); }
 
     const service::Servers& servers_;
     Outward& out_;

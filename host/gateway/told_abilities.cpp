@@ -9,13 +9,21 @@
 namespace patchbay::gateway {
 namespace json = boost::json;
 
+void tell_of_any(const service::Servers& servers) {
+    auto offered = connection::capabilities_of(servers.config().client);
+    for (const auto* each : {"roots", "sampling"}) offered[each].emplace_object();
+    offered["elicitation"] = {{"form", json::object()}, {"url", json::object()}};
+    servers.connections().offer(std::move(offered));
+}
+
 void ToldAbilities::offer(std::string_view raw_capabilities) {
-    if (std::exchange(told_to_, Told::Nothing) == Told::Nothing) return;
-    servers_.connections().offer(with_ours(raw_capabilities));
+    if (offered_) return;
+    offered_ = with_ours(raw_capabilities);
+    if (told_ == Told::OfThisOne) servers_.connections().offer(*offered_);
 }
 
 const std::string& ToldAbilities::told_of(const std::string& raw_capabilities, bool with_tasks) {
-    if (told_.empty() || raw_capabilities != last_ || with_tasks != last_with_tasks_) {
+    if (text_.empty() || raw_capabilities != last_ || with_tasks != last_with_tasks_) {
         last_ = raw_capabilities;
         last_with_tasks_ = with_tasks;
         auto told = with_ours(raw_capabilities);
@@ -24,9 +32,9 @@ const std::string& ToldAbilities::told_of(const std::string& raw_capabilities, b
             if (!extensions.is_object()) extensions.emplace_object();
             extensions.get_object()[protocol::kTasksExtension].emplace_object();
         }
-        told_ = json::serialize(told);
+        text_ = json::serialize(told);
     }
-    return told_;
+    return text_;
 }
 
 json::object ToldAbilities::with_ours(std::string_view raw_capabilities) const {

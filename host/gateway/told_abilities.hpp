@@ -1,6 +1,6 @@
 // What servers are told of what a client can, beside what [client] says of ourselves.
 //
-// Threads: [loop]. What is told of the first that speaks holds for a server that has no word for each request.
+// Threads: [loop]. What is told of the first request holds for a server that has no word for each of them.
 // Source:  MCP 2025-11-25 basic/lifecycle, "Capability Negotiation"; 2026-07-28 basic/index, `_meta`.
 #pragma once
 
@@ -8,20 +8,27 @@
 
 #include <boost/json.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace patchbay::gateway {
 
-// Whether servers are told of a client's abilities as they are greeted: not where several clients share them.
-enum class Told { ByTheFirst, Nothing };
+// Whether servers that several may share are told of this client's abilities as they are greeted.
+enum class Told { OfThisOne, Nothing };
+
+// For a host of several clients: those servers are told, from their next greeting on, all that any client could. What one
+// cannot, it is not asked.
+void tell_of_any(const service::Servers& servers);
 
 class ToldAbilities {
 public:
-    ToldAbilities(const service::Servers& servers, Told told) : servers_(servers), told_to_(told) {}
+    ToldAbilities(const service::Servers& servers, Told told) : servers_(servers), told_(told) {}
 
-    // Before the first server is greeted: of several clients' worth of requests the first one says it.
+    // Before the first server is greeted; the first time counts.
     void offer(std::string_view raw_capabilities);
+    // To servers of its own; null: nothing was offered.
+    const boost::json::object* offered() const { return offered_ ? &*offered_ : nullptr; }
     // Of a client that can do that, raw; good until the next call. `with_tasks`: that it takes tasks too, where it
     // says so.
     const std::string& told_of(const std::string& raw_capabilities, bool with_tasks);
@@ -30,10 +37,11 @@ private:
     boost::json::object with_ours(std::string_view raw_capabilities) const;
 
     const service::Servers& servers_;
-    Told told_to_;
-    std::string last_;  // for whom told_ is: mostly it is the same one
+    const Told told_;
+    std::optional<boost::json::object> offered_;
+    std::string last_;  // for whom text_ is: mostly it is the same one
     bool last_with_tasks_ = false;
-    std::string told_;
+    std::string text_;
 };
 
 }  // namespace patchbay::gateway

@@ -154,8 +154,10 @@ std::optional<catalogue::Kept> ThingListing::kept_of(const std::string& id) cons
 void ThingListing::keep(const std::string& id, const std::vector<std::string>& texts) {
     const auto found = known_.connections().find(id);
     if (!found || !may_keep()) return;
+    auto& connections = known_.connections();
+    const auto* held = connections.held(id, caller_.number());
     auto items = catalogue::Items{known_.origin_of(found->get().spec()), texts,
-                                  known_.connections().declared()};
+                                  held ? held->declared() : connections.declared()};
     known_.catalogue()->publish(id, service::list_of(kind_),
                                 std::make_shared<const catalogue::Items>(std::move(items)));
 }

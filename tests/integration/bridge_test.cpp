@@ -79,31 +79,6 @@ protected:
     McpClient client() { return McpClient(home, modern(), kAble); }
     static bool modern() { return GetParam().modern_client; }
 
-    // The question that a call of the tool leads to, and how the call ends when it is answered.
-    struct Asked {
-        json::value method, params;
-        std::string outcome;
-    };
-    Asked asked(McpClient& mcp, json::object call, const json::object& given) {
-        const auto id = mcp.begin("tools/call", call);
-        if (!modern()) {
-            const auto question = mcp.wait_for_request();
-            mcp.write(json::serialize(
-                json::object{{"jsonrpc", "2.0"}, {"id", question.at("id")}, {"result", given}}));
-            return {at(question, "/method"), at(question, "/params"), text_in(mcp.wait_for(id))};
-        }
-        const auto wanted = mcp.wait_for(id);
-        const auto requests = at(wanted, "/result/inputRequests");
-        EXPECT_TRUE(requests.is_object() && requests.get_object().size() == 1) << wanted;
-        if (!requests.is_object() || requests.get_object().empty()) return {};
-        const auto& question = *requests.get_object().begin();
-        call["inputResponses"] = json::object{{question.key(), given}};
-        call["requestState"] = at(wanted, "/result/requestState");
-        const auto& request = question.value().as_object();
-        return {at(request, "/method"), at(request, "/params"),
-                text_in(mcp.ask("tools/call", call))};
-    }
-
     Home inner_home;
     std::unique_ptr<TcpServer> tcp;
     std::unique_ptr<Program> server;
@@ -170,22 +145,22 @@ TEST_P(EveryBridge, CarriesWhatAServerAsks) {
                             {"arguments", std::move(arguments)}};
     };
     const auto form =
-        asked(mcp, call("ask"), {{"action", "accept"}, {"content", {{"name", "Ada"}}}});
+        mcp.asked(call("ask"), {{"action", "accept"}, {"content", {{"name", "Ada"}}}});
     EXPECT_EQ(form.method, "elicitation/create");
     EXPECT_THAT(json::serialize(form.params), HasSubstr("requestedSchema"));
     EXPECT_THAT(form.outcome, HasSubstr("Ada"));
     const auto page =
-        asked(mcp, call("ask", {{"url", "https://example.test/in"}}), {{"action", "decline"}});
+        mcp.asked(call("ask", {{"url", "https://example.test/in"}}), {{"action", "decline"}});
     EXPECT_EQ(page.params.as_object().at("mode"), "url");
     EXPECT_EQ(page.params.as_object().at("url"), "https://example.test/in");
     EXPECT_THAT(page.outcome, HasSubstr("decline"));
-    const auto model = asked(mcp, call("sample"),
-                             {{"role", "assistant"},
-                              {"model", "m"},
-                              {"content", {{"type", "text"}, {"text", "a sample"}}}});
+    const auto model =
+        mcp.asked(call("sample"), {{"role", "assistant"},
+                                   {"model", "m"},
+                                   {"content", {{"type", "text"}, {"text", "a sample"}}}});
     EXPECT_EQ(model.method, "sampling/createMessage");
     EXPECT_THAT(model.outcome, HasSubstr("a sample"));
-    const auto roots = asked(mcp, call("roots"), {{"roots", {json::object{{"uri", "file:///r"}}}}});
+    const auto roots = mcp.asked(call("roots"), {{"roots", {json::object{{"uri", "file:///r"}}}}});
     EXPECT_EQ(roots.method, "roots/list");
     EXPECT_THAT(roots.outcome, HasSubstr("file:///r"));
 }

@@ -20,6 +20,13 @@ inline json::value at(const json::object& message, const std::string& pointer) {
     return found ? *found : json::value("nothing at " + pointer + " of " + json::serialize(whole));
 }
 
+inline std::string text_in(const json::object& answer) {
+    json::error_code failed;
+    const json::value whole = answer;
+    const auto* text = whole.find_pointer("/result/content/0/text", failed);
+    return text && text->is_string() ? std::string(text->get_string()) : json::serialize(answer);
+}
+
 class McpClient {
 public:
     // `capabilities`: its own, as JSON.
@@ -81,6 +88,29 @@ public:
         if (request.contains("id")) answered_.push_back(request.at("id"));
         return request;
     }
+    // The question that a call leads to, and how the call ends when it is answered.
+    struct Asked {
+        json::value method, params;
+        std::string outcome;
+    };
+    Asked asked(json::object call, const json::object& given) {
+        const auto id = begin("tools/call", call);
+        if (!modern_) {
+            const auto question = wait_for_request();
+            write(json::serialize(
+                json::object{{"jsonrpc", "2.0"}, {"id", question.at("id")}, {"result", given}}));
+            return {at(question, "/method"), at(question, "/params"), text_in(wait_for(id))};
+        }
+        const auto wanted = wait_for(id);
+        const auto requests = at(wanted, "/result/inputRequests");
+        EXPECT_TRUE(requests.is_object() && requests.get_object().size() == 1) << wanted;
+        if (!requests.is_object() || requests.get_object().empty()) return {};
+        const auto& question = *requests.get_object().begin();
+        call["inputResponses"] = json::object{{question.key(), given}};
+        call["requestState"] = at(wanted, "/result/requestState");
+        const auto& request = question.value().as_object();
+        return {at(request, "/method"), at(request, "/params"), text_in(ask("tools/call", call))};
+    }
     // All that have come by now.
     std::vector<json::object> messages() {
         read();
@@ -138,13 +168,6 @@ private:
     std::size_t read_ = 0;
     int last_ = 0;
 };
-
-inline std::string text_in(const json::object& answer) {
-    json::error_code failed;
-    const json::value whole = answer;
-    const auto* text = whole.find_pointer("/result/content/0/text", failed);
-    return text && text->is_string() ? std::string(text->get_string()) : json::serialize(answer);
-}
 
 // That member of each thing that a result lists; where there is no list: the answer.
 inline std::vector<std::string> names_in(const json::object& answer, const char* member,

@@ -95,6 +95,36 @@ TEST_P(RunServe, SeveralClientsShareWhatIsShared) {
     EXPECT_EQ(host.end().exit_code, 0);
 }
 
+// It says what it can once, as a legacy server is told it as it is greeted.
+TEST_P(RunServe, AServerIsToldWhatItsClientCanAndAskedForNothingElse) {
+    const auto settings = home.write("stdio.toml", "[host]\nstdio_sharing = true\n");
+    home.add_example("own", {"--era", "legacy"}, {{"warm", 1}});
+    home.add_example("all", {"--era", "legacy"}, {{"mode", "shared"}});
+    const Words with{"--config", settings};
+    RunningHost host(home, with);
+    McpClient able(home, GetParam(), R"({"elicitation":{}})", with);
+    auto unable = client(with);
+    able.greet();
+    unable.greet();
+    const auto ask = [](const std::string& server) {
+        return json::object{{"name", "mcp__" + server + "__ask"}};
+    };
+    const json::object given{{"action", "accept"}, {"content", {{"name", "Ada"}}}};
+    for (const auto* server : {"own", "all"}) {
+        const auto asked = able.asked(ask(server), given);
+        EXPECT_EQ(asked.method, "elicitation/create");
+        EXPECT_THAT(asked.outcome, HasSubstr("Ada")) << server;
+    }
+    EXPECT_EQ(text_in(unable.ask("tools/call", ask("own"))), "the client has no elicitation");
+    EXPECT_THAT(text_in(unable.ask("tools/call", ask("all"))), HasSubstr("the client refused"));
+    McpClient late(home, GetParam(), R"({"elicitation":{}})", with);
+    late.greet();
+    EXPECT_THAT(late.asked(ask("own"), given).outcome, HasSubstr("Ada"))
+        << "the spare was for one that can less";
+    for (auto* each : {&able, &unable, &late}) EXPECT_EQ(each->finish().exit_code, 0);
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
 TEST_P(RunServe, EachOfSeveralClientsHasWhatTheModeOfAServerSays) {
     const auto settings = home.write("modes.toml", "[host]\nstdio_sharing = true\n");
     home.add_example("auto");

@@ -2,6 +2,7 @@
 
 #include "gateway/answers.hpp"
 #include "gateway/http/head_reader.hpp"
+#include "gateway/told_abilities.hpp"
 
 #include <algorithm>
 
@@ -42,12 +43,7 @@ HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Ad
       ids_(std::move(key)),
       last_route_(first_number(loop_.time())),
       tick_(loop_) {
-    // Servers are told before anybody has come, and each client may be able to do something else: what
-    // one cannot, it is not asked.
-    auto offered = connection::capabilities_of(parts_.servers.config().client);
-    for (const auto* each : {"roots", "sampling"}) offered[each].emplace_object();
-    offered["elicitation"] = {{"form", json::object()}, {"url", json::object()}};
-    parts_.servers.connections().offer(std::move(offered));
+    tell_of_any(parts_.servers);  // before anybody has come
     if (sse == Sse::With) sse_.emplace(parts_);
     tick_.start(kTick, [this] { tick(); });
 }

@@ -79,8 +79,8 @@ protected:
                                     .transports = sources,
                                     .credentials = sources,
                                     .terms = std::move(terms)});
-            connection_ =
-                std::make_unique<Connection>(*context, spec, std::make_shared<Starts>(), preferred);
+            connection_ = std::make_unique<Connection>(*context, spec, std::make_shared<Starts>(),
+                                                       Manner{preferred});
         }
         // Whoever is there holds it.
         for (const auto number : callers.numbers()) connection_->give_to(number);
