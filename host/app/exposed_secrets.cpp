@@ -54,7 +54,7 @@ void tell_exposed_secrets(config::Config& config) {
             const auto& why = exposed(place.file);
             if (why.empty()) continue;
             config.diagnostics.push_back(
-                {config::Severity::Warning, place,
+                {config::RuleId::ExposedSecret, config::Severity::Warning, place,
                  "server \"" + id + "\": " + name + " is in clear text in " + why, id});
         }
     };

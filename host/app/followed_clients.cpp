@@ -3,6 +3,7 @@
 #include "app/foreign_servers.hpp"
 #include "app/scope_file.hpp"
 #include "app/wanted_entry.hpp"
+#include "config/dialects.hpp"
 #include "core/text.hpp"
 
 #include <utility>
@@ -12,20 +13,19 @@ namespace patchbay::app {
 namespace {
 
 using config::Candidate;
+using config::note;
+using config::RuleId;
 using config::Scope;
 using config::Severity;
-
-void note(config::Fragment& fragment, Severity severity, config::Mark mark, std::string text) {
-    fragment.diagnostics.push_back({severity, fragment.source.place(mark), std::move(text), {}});
-}
 
 void take(const ForeignServer& server, config::Fragment& into) {
     if (server.is_part) return;
     const auto name = "server \"" + core::printable(server.id, 80) + "\": ";
     if (!server.left.empty())
-        return note(into, Severity::Warning, server.mark, name + "not followed: " + server.left);
+        return note(into, RuleId::NotFollowed, Severity::Warning, server.mark,
+                    name + "not followed: " + server.left);
     for (const auto& warning : server.warnings)
-        note(into, Severity::Warning, server.mark,
+        note(into, RuleId::ForeignKey, Severity::Warning, server.mark,
              warning.starts_with(name) ? warning : name + warning);
     into.servers.push_back(server.read);
 }
@@ -37,8 +37,8 @@ void tell_fault(const ForeignFile& file, config::Fragment& fragment, Candidate& 
                   : file.fault->code == ErrorCode::Invalid ? Candidate::Found::Broken
                                                            : Candidate::Found::Unreadable;
     place.note = file.fault->message;
-    note(fragment, of_others ? Severity::Warning : Severity::Error, file.fault_mark,
-         file.fault->message + "; nothing of it is followed");
+    note(fragment, RuleId::NotFollowed, of_others ? Severity::Warning : Severity::Error,
+         file.fault_mark, file.fault->message + "; nothing of it is followed");
 }
 
 config::ClientFiles::File restated(const ForeignFile& file, const std::string& project) {

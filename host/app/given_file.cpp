@@ -123,11 +123,13 @@ private:
         return nullptr;
     }
 
-    void warn(const std::string& text) {
-        out_.warnings.push_back({config::Severity::Warning, server_.place,
+    void warn(config::RuleId rule, const std::string& text) {
+        out_.warnings.push_back({rule, config::Severity::Warning, server_.place,
                                  "server \"" + server_.id + "\"" + text, server_.id});
     }
-    void leave_out(const std::string& why) { warn(" is left out: " + why); }
+    void leave_out(const std::string& why) {
+        warn(config::RuleId::LeftOut, " is left out: " + why);
+    }
 
     std::string text(const char* key) const {
         return std::string(core::text_in(&settings_, key).value_or(""));
@@ -254,8 +256,9 @@ private:
     void warn_of_opening(std::string_view text, const std::string& at) {
         const auto opening = opening_of(client_);
         if (!opening.empty() && text.find(opening) != text.npos)
-            warn(": " + core::printable(at, 100) + " has \"" + opening + "\", which " +
-                 client_.title + " reads as the beginning of a variable");
+            warn(config::RuleId::NotCarriedOver, ": " + core::printable(at, 100) + " has \"" +
+                                                     opening + "\", which " + client_.title +
+                                                     " reads as the beginning of a variable");
     }
 
     void put(json::object& entry) {
@@ -327,15 +330,17 @@ private:
         if (words_.tools && exact)
             entry[words_.tools] = json::array(tools->begin(), tools->end());
         else
-            warn(std::string(": ") + client_.title + " is not told which of its tools to use" +
-                 (exact ? "" : ", as a pattern is no name") +
-                 ", and has all of them; `patchbay serve --agent` keeps to it");
+            warn(config::RuleId::NotCarriedOver,
+                 std::string(": ") + client_.title + " is not told which of its tools to use" +
+                     (exact ? "" : ", as a pattern is no name") +
+                     ", and has all of them; `patchbay serve --agent` keeps to it");
     }
 
     void tell_what_is_lost() {
         const auto own = [&](const char* what) {
-            warn(std::string(": ") + what + " is Patchbay's, and " + client_.title +
-                 " signs in as it does itself; `patchbay serve` has it");
+            warn(config::RuleId::NotCarriedOver,
+                 std::string(": ") + what + " is Patchbay's, and " + client_.title +
+                     " signs in as it does itself; `patchbay serve` has it");
         };
         if (!server_.auth.empty()) own("auth");
         if (!server_.oauth.empty()) own("oauth");
@@ -347,7 +352,8 @@ private:
             if (!written) lost.push_back(core::printable(key, 80));
         }
         if (!lost.empty())
-            warn(std::string(": ") + client_.title + " has no word for " + core::join(lost, ", "));
+            warn(config::RuleId::NotCarriedOver,
+                 std::string(": ") + client_.title + " has no word for " + core::join(lost, ", "));
     }
 
     const KnownClient& client_;
@@ -388,7 +394,7 @@ void write_ours(const config::GivenServer& given, const config::Environment& env
     const auto whole = config::expand(anchored, environment);
     if (!whole) {
         out.warnings.push_back(
-            {config::Severity::Warning, server.place,
+            {config::RuleId::LeftOut, config::Severity::Warning, server.place,
              "server \"" + server.id + "\" is left out: " + reason_of(whole.error(), server),
              server.id});
         return;
@@ -410,7 +416,7 @@ void write_ours(const config::GivenServer& given, const config::Environment& env
             written.enabled_tools = std::move(both);
         else
             out.warnings.push_back(
-                {config::Severity::Warning, server.place,
+                {config::RuleId::NotCarriedOver, config::Severity::Warning, server.place,
                  "server \"" + server.id +
                      "\": which of its tools are shown is a pattern, which an "
                      "entry has no word for; `patchbay serve --agent` keeps to it",

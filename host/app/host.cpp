@@ -179,7 +179,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         }
         const auto& untrusted = read.config.untrusted;
         if (const auto trouble = approvals.trouble(); !trouble && !untrusted.empty())
-            read.config.diagnostics.push_back({config::Severity::Warning,
+            read.config.diagnostics.push_back({config::RuleId::UnsafeFile,
+                                               config::Severity::Warning,
                                                untrusted.front().place,
                                                "no approval counts: " + trouble.error().message,
                                                {}});

@@ -279,6 +279,7 @@ std::optional<config::Diagnostic> fault_of_listener(const config::Config& config
     const auto& fault = *wrong;
     const auto at = terms->places.find(fault.option);
     return config::Diagnostic{
+        config::RuleId::InvalidListener,
         config::Severity::Error,
         at == terms->places.end() ? config::Place{} : at->second,
         gateway_key_of(fault.option) + ": " + in_words_of_files(fault.error.message),

@@ -19,9 +19,9 @@ bool is_short_for(const std::string& name, const plugin::PluginInfo& info) {
                        [&](const auto& provided) { return provided.name == name; });
 }
 
-void warn(config::Config& config, config::Place place, std::string message) {
+void warn(config::Config& config, config::RuleId rule, config::Place place, std::string message) {
     config.diagnostics.push_back(
-        {config::Severity::Warning, std::move(place), std::move(message), {}});
+        {rule, config::Severity::Warning, std::move(place), std::move(message), {}});
 }
 
 config::Place place_of(const config::Config& config, std::string_view setting) {
@@ -43,8 +43,11 @@ void check_flag(config::Config& config, const std::string& directory) {
     message += " (named by --plugin-dir)";
     config::Place place{config::Scope::Session, directory, 0, 0};
     if (config.stop.empty()) config.stop = config::to_string(place) + ": " + message;
-    config.diagnostics.push_back(
-        {config::Severity::Error, std::move(place), std::move(message), {}});
+    config.diagnostics.push_back({config::RuleId::MissingFile,
+                                  config::Severity::Error,
+                                  std::move(place),
+                                  std::move(message),
+                                  {}});
 }
 
 // Of a list with colons.
@@ -70,14 +73,15 @@ void check_disabled(config::Config& config, const plugin::Catalogue& plugins) {
         std::string message =
             "plugins.disabled: no plugin has the id \"" + core::printable(id, 128) + "\"" +
             (meant.empty() ? core::did_you_mean(id, known) : "; did you mean \"" + meant + "\"?");
-        warn(config, place_of(config, "plugins.disabled"), std::move(message));
+        warn(config, config::RuleId::UnknownPlugin, place_of(config, "plugins.disabled"),
+             std::move(message));
     }
 }
 
 void check_directories(config::Config& config, const std::vector<std::string>& of_flags,
                        const config::Environment& environment) {
     const auto named = [&](const std::string& name, const std::string& file) {
-        warn(config, {config::Scope::Session, file, 0, 0},
+        warn(config, config::RuleId::IgnoredSource, {config::Scope::Session, file, 0, 0},
              name + " is not looked at: " + config.closed_by);
     };
     const auto path = environment.variable ? environment.variable(kPluginPath) : std::nullopt;
@@ -87,13 +91,13 @@ void check_directories(config::Config& config, const std::vector<std::string>& o
     } else {
         for (const auto& directory : of_flags) check_flag(config, directory);
         for (const auto& directory : relative_parts(path.value_or("")))
-            warn(config, {config::Scope::Session, kPluginPath, 0, 0},
+            warn(config, config::RuleId::IgnoredSource, {config::Scope::Session, kPluginPath, 0, 0},
                  "\"" + core::printable(directory, 200) +
                      "\" is not looked at; expected an absolute path");
     }
     for (const auto& directory : config.plugins.directories)
         if (const auto why = why_no_directory(directory); !why.empty())
-            warn(config, place_of(config, "plugins.directories"),
+            warn(config, config::RuleId::MissingFile, place_of(config, "plugins.directories"),
                  "plugins.directories: " + core::printable(directory, 1000) + ": " + why);
 }
 
@@ -103,7 +107,8 @@ void check_refused(config::Config& config, const plugin::Catalogue& plugins) {
         const bool by_name = kind == "--plugin-dir" || kind == kPluginPath || kind == "config";
         if (!by_name || info.manifest_path.empty() || info.state != plugin::PluginState::Refused)
             continue;
-        warn(config, {config::Scope::Session, info.manifest_path, 0, 0},
+        warn(config, config::RuleId::RefusedPlugin,
+             {config::Scope::Session, info.manifest_path, 0, 0},
              "this plugin is refused: " + info.reason);
     }
 }

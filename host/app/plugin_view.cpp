@@ -61,8 +61,9 @@ void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
         if (!table) continue;
         meant.auth[proposal.id.substr(std::string_view("auth.").size())] = *table;
         if (const auto method = server_auth.method_named_by(*table); !method)
-            proposal.faults.push_back({config::Severity::Error, proposal.place,
-                                       proposal.id + ": " + method.error().message, proposal.id});
+            proposal.faults.push_back({config::RuleId::InvalidAuth, config::Severity::Error,
+                                       proposal.place, proposal.id + ": " + method.error().message,
+                                       proposal.id});
     }
     config::check_transports(meant, known_transports(meant, plugins), compile_schema);
     server_auth.check(meant, hints);

@@ -239,7 +239,8 @@ void ServerAuth::check(config::Config& config, core::Effort& hints) const {
         if (judged) return false;
         // What is wrong with a table is mended there.
         const auto table = server.oauth.empty() ? server.auth : std::string();
-        config.diagnostics.push_back({config::Severity::Error, place_of(table, server.place),
+        config.diagnostics.push_back({config::RuleId::InvalidAuth, config::Severity::Error,
+                                      place_of(table, server.place),
                                       "server \"" + server.id + "\": " + choice(server)->name +
                                           ": " + judged.error().message,
                                       server.id});
@@ -248,7 +249,8 @@ void ServerAuth::check(config::Config& config, core::Effort& hints) const {
     for (const auto& [name, table] : config.auth) {
         if (used.contains(name)) continue;
         if (const auto judged = judge_as_written(method_of_table(table)); !judged)
-            config.diagnostics.push_back({config::Severity::Warning,
+            config.diagnostics.push_back({config::RuleId::InvalidAuth,
+                                          config::Severity::Warning,
                                           place_of(name, {}),
                                           "auth." + core::printable(name, 80) + ": " +
                                               judged.error().message + "; no server uses it",

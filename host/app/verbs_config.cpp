@@ -71,7 +71,13 @@ int report_check(std::vector<config::Diagnostic> diagnostics, const GlobalOption
         for (const auto& diagnostic : diagnostics) list.push_back(config::to_json(diagnostic));
         print_json(json::serialize(list));
     }
-    const bool errors = print_diagnostics(diagnostics, global.quiet);
+    bool errors = false;
+    for (const auto& each : diagnostics) {
+        const bool error = each.severity == config::Severity::Error;
+        errors = errors || error;
+        if (error || !global.quiet)
+            say(config::to_string(each) + " [" + std::string(config::name_of(each.rule)) + "]");
+    }
     if (diagnostics.empty() && !global.json) print_line("configuration is fine");
     if (diagnostics.size() > 1 && !global.json && !global.quiet) say(summary_of(diagnostics));
     return errors ? kConfigError : kOk;

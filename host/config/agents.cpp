@@ -38,17 +38,17 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
     Agent agent;
     agent.name = table.key;
     agent.place = source.place(table.mark);
-    const auto note = [&](Severity severity, Mark mark, const std::string& text) {
-        told.push_back({severity, source.place(mark), "agents." + agent.name + text, {}});
+    const auto note = [&](RuleId rule, Severity severity, Mark mark, const std::string& text) {
+        told.push_back({rule, severity, source.place(mark), "agents." + agent.name + text, {}});
     };
     // What makes no sense may have been meant to hide something: then nothing is shown to that agent.
-    const auto wrong = [&](Mark mark, const std::string& text) {
-        note(Severity::Error, mark, text);
+    const auto wrong = [&](RuleId rule, Mark mark, const std::string& text) {
+        note(rule, Severity::Error, mark, text);
         if (agent.fault.empty())
             agent.fault = to_string(source.place(mark)) + ": agents." + agent.name + text;
     };
     if (!table.value.is(Node::Kind::Map)) {
-        wrong(table.value.mark,
+        wrong(RuleId::InvalidValue, table.value.mark,
               std::string(": expected a table, found ") + name_of(table.value.kind));
         return agent;
     }
@@ -60,15 +60,15 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
                                       [&](const auto& k) { return k.name == each.key; });
         if (key != known.end()) {
             if (const auto text = key->take(agent, each.value); !text.empty())
-                wrong(each.value.mark, "." + each.key + ": " + text);
+                wrong(RuleId::InvalidValue, each.value.mark, "." + each.key + ": " + text);
             continue;
         }
         const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +
                           core::did_you_mean(each.key, names, hints);
         if (may_hide(each) || source.scope == Scope::Enterprise || source.is_flag())
-            wrong(each.mark, text);
+            wrong(RuleId::UnknownKey, each.mark, text);
         else
-            note(Severity::Warning, each.mark, text);
+            note(RuleId::UnknownKey, Severity::Warning, each.mark, text);
     }
     agent.server_places = places_in(table.value.find("servers"), source);
     agent.tool_places = places_in(table.value.find("tools"), source);
@@ -88,7 +88,8 @@ void tell_strange_servers(const Agent& agent, const std::vector<std::string>& de
         // Where nobody has one of nearly that name, it is most likely that of another checkout. A flag is meant for
         // what is here.
         if (hint.empty() && !place.is_flag()) return;
-        told.push_back({Severity::Warning,
+        told.push_back({RuleId::UnknownServer,
+                        Severity::Warning,
                         place,
                         "agents." + agent.name + key + ": no server \"" + core::printable(id, 80) +
                             "\" is configured" + hint,
@@ -163,7 +164,8 @@ private:
         const auto found = agent.server_places.find(pick);
         const auto place = found == agent.server_places.end() ? agent.place : found->second;
         const auto text = ".servers: \"" + core::printable(pick, 80) + "\": " + why;
-        told_.push_back({Severity::Error, place, "agents." + agent.name + text, {}});
+        told_.push_back(
+            {RuleId::UnusablePick, Severity::Error, place, "agents." + agent.name + text, {}});
         if (agent.fault.empty()) agent.fault = to_string(place) + ": agents." + agent.name + text;
     }
 

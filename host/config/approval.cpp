@@ -142,7 +142,8 @@ private:
             const auto [first, added] = judged_.try_emplace({strength(source), member.key}, place);
             if (!added) {
                 fragment.diagnostics.push_back(
-                    {Severity::Warning,
+                    {RuleId::DuplicateDefinition,
+                     Severity::Warning,
                      place,
                      "auth." + core::printable(member.key, 80) + ": already given by " +
                          to_string(first->second) + "; the first one is used",
@@ -222,7 +223,7 @@ private:
         proposal.unbound = !program;
         if (!fault.empty())
             proposal.faults.push_back(
-                {Severity::Error, proposal.place,
+                {RuleId::MissingProgram, Severity::Error, proposal.place,
                  (proposal.is_table() ? proposal.id : "server \"" + proposal.id + "\"") + ": " +
                      fault,
                  proposal.id});

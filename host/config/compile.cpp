@@ -51,17 +51,18 @@ public:
             server.turn_on = how_to_turn_on();
         }
         for (const auto& vain : said_in_vain(settled, server, turned_off_by_))
-            note(Severity::Warning, *vain.source, vain.mark, vain.text);
+            note(RuleId::NoEffect, Severity::Warning, *vain.source, vain.mark, vain.text);
         return server;
     }
 
 private:
-    void note(Severity severity, const Source& source, Mark mark, const std::string& text) {
+    void note(RuleId rule, Severity severity, const Source& source, Mark mark,
+              const std::string& text) {
         diagnostics_.push_back(
-            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_, near_});
+            {rule, severity, source.place(mark), "server \"" + id_ + "\": " + text, id_, near_});
     }
-    void fail(const Source& source, Mark mark, const std::string& text) {
-        note(Severity::Error, source, mark, text);
+    void fail(RuleId rule, const Source& source, Mark mark, const std::string& text) {
+        note(rule, Severity::Error, source, mark, text);
         failed_ = true;
     }
     void remember(const Source& source, const Member& member) {
@@ -103,19 +104,21 @@ private:
         server.words = entry->words;
         server.agent = entry->agent;
         server.program = entry->program;
-        if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        if (!entry->refused.empty())
+            return fail(entry->refused_by, *source, entry->mark, entry->refused);
         if (entry->body.find("enabled")) turned_off_by_ = voice;
         for (const auto& member : entry->body.members) {
             remember(*source, member);
             const auto* key = find_server_key(member.key);
             if (!key) continue;  // a setting: take_settings() has it
             if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-                fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
+                fail(RuleId::InvalidValue, *source, member.value.mark,
+                     entry->as_written(member.key) + ": " + wrong);
             }
         }
         warn_of_two_units(voice);
         for (const auto& complaint : take_settings(entry->body, server)) {
-            fail(*source, complaint.mark, complaint.text);
+            fail(RuleId::InvalidValue, *source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
         judge_mode(server, voice);
@@ -131,7 +134,7 @@ private:
             const auto last = std::find_if(members.rbegin(), members.rend(), says_it);
             const auto first = std::find_if(members.begin(), members.end(), says_it);
             if (first == members.end() || &*first == &*last) continue;
-            note(Severity::Warning, *voice.source, last->mark,
+            note(RuleId::ConflictingKeys, Severity::Warning, *voice.source, last->mark,
                  voice.entry->as_written(first->key) + " and " +
                      voice.entry->as_written(last->key) +
                      " say the same in two units; the last one counts, keep one");
@@ -142,7 +145,7 @@ private:
     bool refuses_by_mode(const Voice& voice) {
         const auto* mode = voice.entry->body.find("mode");
         if (!mode || !refuses(to_json(*mode))) return false;
-        fail(*voice.source, mode->mark,
+        fail(RuleId::UnreadRule, *voice.source, mode->mark,
              "mode: \"" + core::printable(mode->text, 80) +
                  "\" may be meant to forbid, and a mode forbids nothing; what does is enabled, "
                  "enabled_tools, disabled_tools, tools and trust");
@@ -154,7 +157,7 @@ private:
         const auto* mode = voice.entry->body.find("mode");
         if (refuses_by_mode(voice)) return;
         if (!mode || std::find(modes.begin(), modes.end(), server.mode) != modes.end()) return;
-        note(Severity::Warning, *voice.source, mode->mark,
+        note(RuleId::InvalidValue, Severity::Warning, *voice.source, mode->mark,
              "mode: \"" + core::printable(server.mode, 80) + "\" is none of " +
                  core::join(modes, ", ") + core::did_you_mean(server.mode, modes, context_.hints));
     }
@@ -168,12 +171,12 @@ private:
         if (failed_) return;
         if (server.transport.empty()) {
             if (command && url) {
-                return fail(*source, entry->mark,
+                return fail(RuleId::MissingConnection, *source, entry->mark,
                             "both command and url are given; name the transport, e.g. transport = "
                             "\"stdio\"");
             }
             if (!command && !url) {
-                return fail(*source, entry->mark,
+                return fail(RuleId::MissingConnection, *source, entry->mark,
                             "no transport, command or url; one of them must say how to connect");
             }
             server.transport =
@@ -192,7 +195,7 @@ private:
                 if (!core::nearest(member.key, {missing}, context_.hints).empty())
                     unknown.push_back(member.key);
             }
-            fail(*source, entry->mark,
+            fail(RuleId::MissingConnection, *source, entry->mark,
                  "transport \"" + server.transport + "\" needs \"" + missing + "\"" +
                      (unknown.empty() ? ""
                                       : "; is \"" + core::printable(unknown.front(), 80) +
@@ -206,20 +209,23 @@ private:
         core::Effort own(core::Effort::kOneHint);
         near_ = core::nearest(id_, context_.defined,
                               from_project(source->scope) ? context_.hints : own);
-        if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        if (!entry->refused.empty())
+            return fail(entry->refused_by, *source, entry->mark, entry->refused);
         bool meant_to_connect = false;
         for (const auto& member : entry->body.members) {
             const auto* key = find_server_key(member.key);
             if (!key && is_nearly_a_connection(member.key)) {
                 meant_to_connect = true;
-                note(Severity::Error, *source, member.mark, unknown(member.key));
+                note(RuleId::UnknownKey, Severity::Error, *source, member.mark,
+                     unknown(member.key));
             } else if (!key) {
                 unknown_key(*source, member);
             }
             Server unused;
             const auto wrong = key ? key->take(unused, member.value) : std::string();
             if (!wrong.empty())
-                fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
+                fail(RuleId::InvalidValue, *source, member.value.mark,
+                     entry->as_written(member.key) + ": " + wrong);
         }
         const auto* enabled = entry->body.find("enabled");
         const bool only_switch =
@@ -230,7 +236,7 @@ private:
         // flag is meant for what is here.
         if (only_off && !source->is_flag()) {
             if (source->scope != Scope::Project && !near_.empty())
-                note(Severity::Warning, *source, entry->mark,
+                note(RuleId::UnknownServer, Severity::Warning, *source, entry->mark,
                      "no source defines this server, so nothing is turned off" + hint);
             return;
         }
@@ -240,10 +246,10 @@ private:
         // server of nearly that name is another thing: it was to forbid something there.
         const bool left = only_switch || (near_.empty() && only_adjusts(*entry));
         if (!failed_ && left && !source->is_flag())
-            return note(Severity::Warning, *source, entry->mark,
+            return note(RuleId::UnknownServer, Severity::Warning, *source, entry->mark,
                         "no transport, command or url here, and " + nothing +
                             ", so this adjusts nothing" + hint);
-        note(Severity::Error, *source, entry->mark,
+        note(RuleId::UnknownServer, Severity::Error, *source, entry->mark,
              (only_off ? std::string("no source defines this server")
                        : "no transport, command or url here, and " + nothing) +
                  hint);
@@ -260,8 +266,8 @@ private:
 
     void unknown_key(const Source& source, const Member& member) {
         if (is_name_in_a_server(member.key)) return;
-        note(source.is_flag() ? Severity::Error : Severity::Warning, source, member.mark,
-             unknown(member.key));
+        note(RuleId::UnknownKey, source.is_flag() ? Severity::Error : Severity::Warning, source,
+             member.mark, unknown(member.key));
     }
 
     std::string unknown(const std::string& key) const {
@@ -299,7 +305,7 @@ private:
         const auto& [entry, source] = voice;
         const auto errors = diagnostics_.size();
         if (!entry->refused.empty()) {
-            note(Severity::Error, *source, entry->mark, entry->refused);
+            note(entry->refused_by, Severity::Error, *source, entry->mark, entry->refused);
             return false;
         }
         Server changed = server;
@@ -313,11 +319,11 @@ private:
             const bool untrusted = trust_without(voice, settled) == "untrusted";
             const auto why = hold_back(server, changed, untrusted, held);
             if (!why.empty() && of_a_checkout) {
-                note(Severity::Error, *source, entry->mark,
+                note(RuleId::NotAllowedHere, Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " +
                          core::join(why, ", nor ") + "; write it to your user config");
             } else if (!why.empty()) {
-                note(Severity::Warning, *source, entry->mark,
+                note(RuleId::AmbiguousName, Severity::Warning, *source, entry->mark,
                      "this entry is about another server first, so here it does not " +
                          core::join(why, ", nor "));
             }
@@ -354,7 +360,7 @@ private:
             auto hint = core::did_you_mean(member.key, legal, context_.hints);
             if (hint.empty() && !is_name_in_a_server(member.key))
                 hint = core::did_you_mean(member.key, names_in_a_server(), context_.hints);
-            return note(Severity::Error, source, member.mark,
+            return note(RuleId::OverlayKey, Severity::Error, source, member.mark,
                         "\"" + core::printable(written, 80) +
                             "\" cannot change a server that another source defines: without "
                             "transport, command or url an entry may set only " +
@@ -362,7 +368,8 @@ private:
         }
         const auto levels = server.tools;
         if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-            return note(Severity::Error, source, member.value.mark, written + ": " + wrong);
+            return note(RuleId::InvalidValue, Severity::Error, source, member.value.mark,
+                        written + ": " + wrong);
         }
         // Levels add up tool by tool, where every other key replaces what was there.
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
@@ -373,14 +380,15 @@ private:
     void restrict(Server& server, const Voice& withheld) {
         const auto& refused = withheld.entry->refused;
         if (!refused.empty()) {
-            note(Severity::Error, *withheld.source, withheld.entry->mark, refused);
+            note(withheld.entry->refused_by, Severity::Error, *withheld.source,
+                 withheld.entry->mark, refused);
             // What it forbids itself can be read; that it would not connect is no reason to take down what does.
             failed_ = failed_ || !lacks_template(*withheld.entry);
             if (failed_) return;
         }
         const auto& body = withheld.entry->body;
         if (const auto* rule = misplaced_rule(body, withheld.entry->words))
-            fail(*withheld.source, rule->mark,
+            fail(RuleId::UnreadRule, *withheld.source, rule->mark,
                  unread_rule(rule->key) +
                      core::did_you_mean(rule->key, names_in_a_server(), context_.hints));
         refuses_by_mode(withheld);
@@ -390,7 +398,7 @@ private:
                 continue;
             if (const auto wrong = find_server_key(member.key)->take(wanted, member.value);
                 !wrong.empty())
-                fail(*withheld.source, member.value.mark,
+                fail(RuleId::InvalidValue, *withheld.source, member.value.mark,
                      withheld.entry->as_written(member.key) + ": " + wrong);
         }
         const auto place_of = [&](std::string_view key) {

@@ -4,6 +4,7 @@
 // Source: config/README.md. Threads: [value].
 #pragma once
 
+#include "config/rule_ids.hpp"
 #include "core/limits.hpp"
 
 #include <boost/json.hpp>
@@ -52,6 +53,7 @@ std::string to_string(const Place& place);
 
 enum class Severity { Warning, Error };
 struct Diagnostic {
+    RuleId rule;  // what it is about, whatever the message says
     Severity severity = Severity::Error;
     Place place;
     std::string message;  // `server "github": unknown transport "htpp"; ...`

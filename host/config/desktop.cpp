@@ -23,9 +23,10 @@ void disabled(ServerEntry& entry, Fragment& out) {
         return;
     }
     if (!it->value.is(Node::Kind::Flag))
-        return refuse(entry, it->value.mark, "disabled: " + mismatch("true or false", it->value));
+        return refuse(entry, RuleId::InvalidValue, it->value.mark,
+                      "disabled: " + mismatch("true or false", it->value));
     if (enabled->value.is(Node::Kind::Flag) && enabled->value.flag != it->value.flag) {
-        note(out, Severity::Warning, it->mark,
+        note(out, RuleId::ConflictingKeys, Severity::Warning, it->mark,
              "server \"" + core::printable(entry.id, 80) +
                  "\": \"enabled\" and \"disabled\" contradict each other, so it is off; keep "
                  "one of them");
@@ -50,7 +51,7 @@ void tell_of_dollars(const ServerEntry& entry, Fragment& out) {
                 text.size() > 1 && text[0] == '$' &&
                 text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", 1) == text.npos;
             if (variable)
-                note(out, Severity::Warning, value.mark,
+                note(out, RuleId::ForeignKey, Severity::Warning, value.mark,
                      "server \"" + core::printable(entry.id, 80) + "\": " + key + "." +
                          core::printable(name, 80) + ": \"" + core::printable(text, 80) +
                          "\" is kept as it is; for the variable write \"${" +

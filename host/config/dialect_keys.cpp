@@ -61,7 +61,7 @@ void pass_over_foreign(ServerEntry& entry, Dialect dialect, Fragment& out) {
         });
         if (found == kForeign.end()) return false;
         if (!found->instead.empty())
-            note(out, Severity::Warning, member.mark,
+            note(out, RuleId::ForeignKey, Severity::Warning, member.mark,
                  "server \"" + core::printable(entry.id, 80) + "\": \"" + member.key +
                      "\" is not read; " + std::string(found->instead));
         return true;
@@ -73,7 +73,7 @@ void rename(ServerEntry& entry, Dialect dialect) {
         for (const auto& alias : kAliases) {
             if (!(alias.dialects & dialect) || alias.written != member.key) continue;
             if (entry.body.find(alias.ours)) {
-                return refuse(entry, member.mark,
+                return refuse(entry, RuleId::ConflictingKeys, member.mark,
                               "\"" + std::string(alias.written) + "\" and \"" +
                                   std::string(alias.ours) + "\" say the same; keep one");
             }

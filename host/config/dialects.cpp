@@ -54,7 +54,7 @@ public:
             if (!table) continue;
             if (table->members.size() > kMostInOne) {
                 out_.broken = true;
-                return misshapen(table->members[kMostInOne].mark,
+                return misshapen(RuleId::TooLarge, table->members[kMostInOne].mark,
                                  "more than 4096 keys beside each other, the limit");
             }
             for (const auto& member : table->members) lists_.take(member, table == mcp);
@@ -64,11 +64,11 @@ public:
     }
 
 private:
-    void note(Severity severity, Mark mark, std::string text) {
-        config::note(out_, severity, mark, std::move(text));
+    void note(RuleId rule, Severity severity, Mark mark, std::string text) {
+        config::note(out_, rule, severity, mark, std::move(text));
     }
-    void misshapen(Mark mark, std::string text) {
-        note(Severity::Error, mark, std::move(text));
+    void misshapen(RuleId rule, Mark mark, std::string text) {
+        note(rule, Severity::Error, mark, std::move(text));
         out_.broken = out_.broken || out_.source.scope == Scope::Enterprise;
     }
 
@@ -77,9 +77,9 @@ private:
         if (lists_.taken(member)) {
             const bool beside_servers = root_.find("servers") || of_another_program();
             if (beside_servers || kind_of_server_list(key) == ServerList::Off) return;
-            return close_for(member, core::printable(key, 80) +
-                                         ": names the only servers of its own file, and there are "
-                                         "none");
+            return close_for(RuleId::UnreadRule, member,
+                             core::printable(key, 80) +
+                                 ": names the only servers of its own file, and there are none");
         }
         if (kind_of_server_list(key) != ServerList::None) return unread_list(member, key);
         if (key == "servers") return servers(member, of_vs_code(root_) ? kVsCode : kOurs);
@@ -120,17 +120,20 @@ private:
         const bool server = value.is(Node::Kind::Map) && defines_connection(value);
         const auto text = "unknown key \"mcp." + core::printable(inner.key, 80) + "\"" +
                           (server ? kServersStand : "");
-        if (out_.source.scope == Scope::Enterprise) return misshapen(inner.mark, text);
+        if (out_.source.scope == Scope::Enterprise)
+            return misshapen(RuleId::UnknownKey, inner.mark, text);
         if (may_forbid(inner))
-            close_for(inner, text + "; it may hold a rule that forbids something");
+            close_for(RuleId::UnreadRule, inner,
+                      text + "; it may hold a rule that forbids something");
         else if (server)
-            note(Severity::Warning, inner.mark, text);
+            note(RuleId::UnknownKey, Severity::Warning, inner.mark, text);
     }
 
     void unread_list(Member& member, const std::string& key) {
         const auto text = core::printable(key, 80) + ": expected names of servers";
-        if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
-        close_for(member, text);
+        if (out_.source.scope == Scope::Enterprise)
+            return misshapen(RuleId::InvalidValue, member.mark, text);
+        close_for(RuleId::InvalidValue, member, text);
     }
 
     // A list may name servers of other files.
@@ -150,13 +153,16 @@ private:
         const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
                           core::did_you_mean(member.key, top_level_keys(), hints_) +
                           (holds_servers(member.value) ? kServersStand : "");
-        if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
+        if (out_.source.scope == Scope::Enterprise)
+            return misshapen(RuleId::UnknownTable, member.mark, text);
         if (!core::nearest(member.key, {"permissions", "policy"}).empty())
-            return close_for(member, text);  // most likely rules that would forbid something
+            return close_for(RuleId::UnreadRule, member,
+                             text);  // most likely rules that would forbid something
         if (nearly_servers(member.key) && misnamed_servers(member, text)) return;
         // That name is ours, also in another program's file.
         if (member.key == "patchbay" && member.value.find("gateway")) {
-            note(Severity::Error, member.mark, text + "; [gateway] stands by itself");
+            note(RuleId::UnknownTable, Severity::Error, member.mark,
+                 text + "; [gateway] stands by itself");
             return close_gateway(member.mark);
         }
         if (of_another_program()) return;
@@ -172,15 +178,17 @@ private:
                 names && out_.stray_switches.size() < kMostStraySwitches &&
                 (stray_names_ += names->size()) <= kMostStrayNames)
                 return out_.stray_switches.push_back({member.mark, text, std::move(*names)});
-            return close_for(member, text + "; it may hold a rule that forbids something");
+            return close_for(RuleId::UnreadRule, member,
+                             text + "; it may hold a rule that forbids something");
         }
-        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
+        note(RuleId::UnknownTable, out_.source.is_flag() ? Severity::Error : Severity::Warning,
+             member.mark,
              text + (server ? "; a server stands below \"servers\" or \"mcpServers\"" : ""));
     }
 
     // Which tools it would have forbidden nobody can tell.
-    void close_for(Member& member, const std::string& text) {
-        note(Severity::Error, member.mark, text);
+    void close_for(RuleId rule, Member& member, const std::string& text) {
+        note(rule, Severity::Error, member.mark, text);
         member.key = "permissions";
         close_if_it_bars(member);
     }
@@ -192,7 +200,7 @@ private:
             if (!may_forbid(inner)) continue;
             any = true;
             if (!inner.value.is(Node::Kind::Map)) {
-                close_for(member, text);
+                close_for(RuleId::UnreadRule, member, text);
                 return true;
             }
             misnamed_server(inner, text);
@@ -202,7 +210,7 @@ private:
 
     void misnamed_server(Member& server, const std::string& why) {
         ServerEntry entry{server.key, server.mark, Node::of_map(server.mark), {}};
-        refuse(entry, server.mark, why);
+        refuse(entry, RuleId::UnknownTable, server.mark, why);
         out_.servers.push_back(std::move(entry));
     }
 
@@ -228,7 +236,7 @@ private:
         const bool servers = root_.find("servers");
         if (!servers && of_another_program() && !enterprise) return;
         if (!member.value.is(Node::Kind::Flag)) {
-            return misshapen(member.value.mark,
+            return misshapen(RuleId::InvalidValue, member.value.mark,
                              "enabled: " + mismatch("true or false", member.value));
         }
         if (servers) return;
@@ -236,8 +244,9 @@ private:
             "enabled: it is for the servers of the same source, and there are none; of one server "
             "it "
             "is servers.ID.enabled";
-        if (enterprise && !member.value.flag) return misshapen(member.mark, text);
-        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
+        if (enterprise && !member.value.flag) return misshapen(RuleId::NoEffect, member.mark, text);
+        note(RuleId::NoEffect, out_.source.is_flag() ? Severity::Error : Severity::Warning,
+             member.mark, text);
     }
 
     bool is_of_others() const {
@@ -248,16 +257,17 @@ private:
 
     void tell_no_effect(const Member& member) {
         if (is_of_others()) return;
-        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
-             member.key + ": kept for later versions, and without effect in this one");
+        note(RuleId::NoEffect, out_.source.is_flag() ? Severity::Error : Severity::Warning,
+             member.mark, member.key + ": kept for later versions, and without effect in this one");
     }
 
     void exclusive(const Member& member) {
         if (out_.source.scope != Scope::Enterprise) {
-            return note(Severity::Warning, member.mark, "exclusive: read in enterprise files only");
+            return note(RuleId::NotAllowedHere, Severity::Warning, member.mark,
+                        "exclusive: read in enterprise files only");
         }
         if (!member.value.is(Node::Kind::Flag)) {
-            return misshapen(member.value.mark,
+            return misshapen(RuleId::InvalidValue, member.value.mark,
                              "exclusive: " + mismatch("true or false", member.value));
         }
         out_.exclusive = member.value.flag;
@@ -268,7 +278,7 @@ private:
         const auto& later = keys_for_later();
         if (std::find(later.begin(), later.end(), member.key) != later.end()) {
             if (out_.source.scope == Scope::Enterprise && may_forbid(member))
-                return misshapen(member.mark,
+                return misshapen(RuleId::NoEffect, member.mark,
                                  member.key +
                                      ": without effect in this version, so what it forbids "
                                      "would be allowed");
@@ -278,12 +288,12 @@ private:
             return;  // theirs are something else
         if (!member.value.is(Node::Kind::Map)) {
             if (member.key == "bundles") return;
-            misshapen(member.value.mark,
+            misshapen(RuleId::InvalidValue, member.value.mark,
                       member.key + ": expected a table, found " + name_of(member.value.kind));
             return close_if_it_bars(member);
         }
         if (const auto* found = too_long(member.value)) {
-            misshapen(found->mark,
+            misshapen(RuleId::TooLarge, found->mark,
                       member.key + ": more than 4096 values in one list or table, the limit");
             return close_if_it_bars(member);
         }
@@ -291,7 +301,8 @@ private:
             for (auto& agent : member.value.members) own_servers(agent);
         for (auto& other : out_.tables) {
             if (other.key != member.key) continue;
-            misshapen(member.mark, "policy and permissions are one table; keep one of them");
+            misshapen(RuleId::ConflictingKeys, member.mark,
+                      "policy and permissions are one table; keep one of them");
             return close_if_it_bars(other);
         }
         out_.tables.push_back(std::move(member));
@@ -345,10 +356,10 @@ private:
     void servers(Member& member, Dialect dialect) {
         auto& value = member.value;
         if (value.is(Node::Kind::Null))
-            return note(Severity::Warning, member.mark,
+            return note(RuleId::NoEffect, Severity::Warning, member.mark,
                         member.key + ": there is nothing in it (null), so it names no server");
         if (value.members.size() > kMostInOne || value.items.size() > kMostInOne) {
-            misshapen_servers(value.mark,
+            misshapen_servers(RuleId::TooLarge, value.mark,
                               member.key + ": more than 4096 servers in one file, the limit");
         } else if (value.is(Node::Kind::Map)) {
             for (auto& server : value.members)
@@ -356,14 +367,15 @@ private:
         } else if (value.is(Node::Kind::List)) {
             for (auto& server : value.items) listed(std::move(server), dialect);
         } else {
-            misshapen_servers(value.mark, member.key + ": expected a table of servers, found " +
-                                              name_of(value.kind));
+            misshapen_servers(
+                RuleId::InvalidValue, value.mark,
+                member.key + ": expected a table of servers, found " + name_of(value.kind));
         }
     }
 
     // Whatever it would have adjusted is unknown.
-    void misshapen_servers(Mark mark, std::string text) {
-        misshapen(mark, std::move(text));
+    void misshapen_servers(RuleId rule, Mark mark, std::string text) {
+        misshapen(rule, mark, std::move(text));
         out_.broken = true;
     }
 
@@ -378,18 +390,19 @@ private:
             return entry(std::move(name), mark, std::move(body), dialect);
         }
         const std::string text = "a server in a list needs an \"id\" or \"name\"";
-        if (defines_connection(body)) return note(Severity::Error, mark, text);
-        misshapen_servers(mark, text);
+        if (defines_connection(body)) return note(RuleId::InvalidName, Severity::Error, mark, text);
+        misshapen_servers(RuleId::InvalidName, mark, text);
     }
 
     void entry(std::string id, Mark mark, Node body, Dialect dialect) {
         ServerEntry entry{std::move(id), mark, std::move(body), {}};
         entry.words = dialect == kOurs ? Words::Ours : Words::AnotherPrograms;
         if (!entry.body.is(Node::Kind::Map)) {
-            refuse(entry, entry.body.mark,
+            refuse(entry, RuleId::InvalidValue, entry.body.mark,
                    std::string("expected a table of settings, found ") + name_of(entry.body.kind));
         } else if (const auto* found = too_long(entry.body)) {
-            refuse(entry, found->mark, "more than 4096 values in one list or table, the limit");
+            refuse(entry, RuleId::TooLarge, found->mark,
+                   "more than 4096 values in one list or table, the limit");
         } else {
             if (dialect == kCodex) restate_codex(entry);
             if (dialect == kDesktop) restate_desktop(entry, out_);
@@ -430,7 +443,7 @@ private:
         for (auto& member : inner) {
             if (entry.body.find(member.key)) {
                 return refuse(
-                    entry, member.mark,
+                    entry, RuleId::ConflictingKeys, member.mark,
                     "\"" + core::printable(member.key, 80) +
                         "\" stands both in the server and in its transport table; keep one");
             }
@@ -463,14 +476,15 @@ bool starts_ourselves(const Node& body) {
            });
 }
 
-void refuse(ServerEntry& entry, Mark mark, std::string why) {
+void refuse(ServerEntry& entry, RuleId rule, Mark mark, std::string why) {
     if (!entry.refused.empty()) return;
+    entry.refused_by = rule;
     entry.refused = std::move(why);
     entry.mark = mark;
 }
 
-void note(Fragment& out, Severity severity, Mark mark, std::string text) {
-    out.diagnostics.push_back({severity, out.source.place(mark), std::move(text), {}});
+void note(Fragment& out, RuleId rule, Severity severity, Mark mark, std::string text) {
+    out.diagnostics.push_back({rule, severity, out.source.place(mark), std::move(text), {}});
 }
 
 Fragment restate(Node root, Source source) {
@@ -485,7 +499,8 @@ Fragment read_fragment(std::string_view text, Format format, Source source) {
     if (!parsed.problem) return restate(std::move(parsed.root), std::move(source));
     Fragment fragment;
     fragment.broken = true;
-    fragment.diagnostics.push_back({Severity::Error,
+    fragment.diagnostics.push_back({parsed.problem->rule,
+                                    Severity::Error,
                                     source.place(parsed.problem->mark),
                                     std::move(parsed.problem->message) + "; nothing of it is used",
                                     {}});

@@ -48,8 +48,8 @@ void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source)
 bool starts_ourselves(const Node& entry);
 
 // Shared by them. The first reason to refuse an entry is kept.
-void refuse(ServerEntry& entry, Mark mark, std::string why);
-void note(Fragment& out, Severity severity, Mark mark, std::string text);
+void refuse(ServerEntry& entry, RuleId rule, Mark mark, std::string why);
+void note(Fragment& out, RuleId rule, Severity severity, Mark mark, std::string text);
 void replace_all(std::string& text, std::string_view what, std::string_view by);
 void folders(ServerEntry& entry, const Source& source);
 

@@ -200,16 +200,17 @@ Executor read_executor(const Member& table, const Source& source, core::Effort& 
     Executor executor;
     executor.name = table.key;
     executor.place = source.place(table.mark);
-    const auto note = [&](Severity severity, Mark mark, const std::string& text) {
-        told.push_back({severity, source.place(mark), "executors." + executor.name + text, {}});
+    const auto note = [&](RuleId rule, Severity severity, Mark mark, const std::string& text) {
+        told.push_back(
+            {rule, severity, source.place(mark), "executors." + executor.name + text, {}});
     };
     // What makes no sense may have been meant to forbid something: then nobody runs there.
-    const auto wrong = [&](Mark mark, const std::string& text) {
-        note(Severity::Error, mark, text);
+    const auto wrong = [&](RuleId rule, Mark mark, const std::string& text) {
+        note(rule, Severity::Error, mark, text);
         if (executor.fault.empty()) executor.fault = to_string(source.place(mark)) + text;
     };
     if (!table.value.is(Node::Kind::Map)) {
-        wrong(table.value.mark,
+        wrong(RuleId::InvalidValue, table.value.mark,
               std::string(": expected a table, found ") + name_of(table.value.kind));
         return executor;
     }
@@ -220,15 +221,15 @@ Executor read_executor(const Member& table, const Source& source, core::Effort& 
                                       [&](const auto& k) { return k.name == each.key; });
         if (key != kExecutorKeys.end()) {
             if (const auto text = key->take(executor, each.value); !text.empty())
-                wrong(each.value.mark, "." + each.key + ": " + text);
+                wrong(RuleId::InvalidValue, each.value.mark, "." + each.key + ": " + text);
             continue;
         }
         const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +
                           core::did_you_mean(each.key, names, hints);
         if (may_restrict(each) || source.scope == Scope::Enterprise || source.is_flag())
-            wrong(each.mark, text);
+            wrong(RuleId::UnknownKey, each.mark, text);
         else
-            note(Severity::Warning, each.mark, text);
+            note(RuleId::UnknownKey, Severity::Warning, each.mark, text);
     }
     note_places(executor, table.value, source);
     return executor;

@@ -393,8 +393,8 @@ void check_references(Config& config, const Environment& environment) {
     const std::stop_token never;
     std::set<std::string> seen;  // tables
     const auto tell = [&](const Server& server, const Place& place, const std::string& text) {
-        config.diagnostics.push_back(
-            {Severity::Warning, place, "server \"" + server.id + "\" " + text, server.id});
+        config.diagnostics.push_back({RuleId::UnresolvedReference, Severity::Warning, place,
+                                      "server \"" + server.id + "\" " + text, server.id});
     };
     for (const auto& server : config.servers) {
         if (!server.enabled) continue;

@@ -53,7 +53,8 @@ std::vector<std::string> known_of(const Said& said, const std::vector<std::strin
             return std::find(list.begin(), list.end(), each.text) != list.end();
         };
         if (!among(known)) {
-            diagnostics.push_back({Severity::Error,
+            diagnostics.push_back({RuleId::UnknownClient,
+                                   Severity::Error,
                                    said.source->place(each.mark),
                                    "import.follow: no client \"" + core::printable(each.text, 80) +
                                        "\" is known" + core::did_you_mean(each.text, known) +
@@ -79,7 +80,8 @@ void pass_over(ClientFiles::File& file, const std::string& faulty) {
     file.place.note = "not followed until " + faulty + ", which is stronger, is mended";
     Fragment told;
     if (!file.fragments.empty()) told.source = file.fragments.front().source;
-    told.diagnostics.push_back({Severity::Warning, told.source.place({}), file.place.note, {}});
+    told.diagnostics.push_back(
+        {RuleId::NotFollowed, Severity::Warning, told.source.place({}), file.place.note, {}});
     file.fragments.clear();
     file.fragments.push_back(std::move(told));
 }
@@ -103,7 +105,8 @@ Followed follow(const std::vector<Fragment>& fragments, const std::vector<Candid
     const auto names = known_of(said, clients.clients(), followed.diagnostics);
     if (!closed_by.empty()) {
         if (!names.empty())
-            followed.diagnostics.push_back({Severity::Warning,
+            followed.diagnostics.push_back({RuleId::NoEffect,
+                                            Severity::Warning,
                                             said.source->place(said.list->mark),
                                             "import.follow: follows nothing: " + closed_by,
                                             {}});

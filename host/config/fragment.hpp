@@ -36,8 +36,9 @@ struct Source {
 struct ServerEntry {
     std::string id;
     Mark mark;
-    Node body;                 // a Map with our keys; aliases of the dialect are gone
-    std::string refused;       // not empty: why the entry cannot be used
+    Node body;            // a Map with our keys; aliases of the dialect are gone
+    std::string refused;  // not empty: why the entry cannot be used
+    RuleId refused_by = RuleId::InvalidValue;  // what `refused` is about
     std::string written = {};  // by settle_ids(): the name in the file, when it is not the id
     // Nobody has approved this definition: it connects nothing and replaces nothing, it may only
     // forbid. Set by withhold().

@@ -146,7 +146,7 @@ void check_programs(Config& config, const Environment& environment) {
             lacks_cwd ? "cwd \"" + core::printable(*cwd, PATH_MAX) + "\": there is no such folder"
                       : fault_of_program(*launch, environment);
         if (fault.empty()) continue;
-        config.diagnostics.push_back({Severity::Warning, server.place,
+        config.diagnostics.push_back({RuleId::MissingProgram, Severity::Warning, server.place,
                                       "server \"" + server.id + "\" would not start here: " + fault,
                                       server.id});
     }

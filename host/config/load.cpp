@@ -24,16 +24,19 @@ void take_default(const TimeLimit& limit, const Environment& environment,
     if (!limit.variable) return;
     const auto text = environment.variable ? environment.variable(limit.variable) : std::nullopt;
     if (!text || text->empty()) return;
-    const auto warn = [&](std::string message) {
-        diagnostics.push_back(
-            {Severity::Warning, {Scope::Session, limit.variable, 0, 0}, std::move(message), {}});
+    const auto warn = [&](RuleId rule, std::string message) {
+        diagnostics.push_back({rule,
+                               Severity::Warning,
+                               {Scope::Session, limit.variable, 0, 0},
+                               std::move(message),
+                               {}});
     };
-    if (!closed_by.empty()) return warn("ignored: " + closed_by);
+    if (!closed_by.empty()) return warn(RuleId::IgnoredSource, "ignored: " + closed_by);
     std::int64_t ms = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
     if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000)
-        return warn("ignored \"" + core::printable(*text, 40) +
-                    "\"; expected milliseconds from 1 to 31622400000");
+        return warn(RuleId::InvalidValue, "ignored \"" + core::printable(*text, 40) +
+                                              "\"; expected milliseconds from 1 to 31622400000");
     defaults.times.*limit.time = std::chrono::milliseconds(ms);
     defaults.times.*limit.from = limit.variable;
 }
@@ -154,7 +157,8 @@ Config check(Fragment fragment, const Environment& environment,
                std::filesystem::weakly_canonical(each.source.file, none) == whole;
     });
     if (!sources.closed_by.empty() && scope != Scope::Enterprise)
-        fragment.diagnostics.push_back({Severity::Warning,
+        fragment.diagnostics.push_back({RuleId::IgnoredSource,
+                                        Severity::Warning,
                                         {scope, fragment.source.file, 0, 0},
                                         "it does not count: " + sources.closed_by,
                                         {}});
@@ -172,7 +176,8 @@ Config check_file(const std::string& path, Scope scope, const Environment& envir
     auto fragment = read_source(path, {scope, 1, path}, candidate);
     if (candidate.found == Candidate::Found::Absent) {
         fragment.broken = true;
-        fragment.diagnostics.push_back({Severity::Error, {scope, path, 0, 0}, "no such file", {}});
+        fragment.diagnostics.push_back(
+            {RuleId::MissingFile, Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
     return check(std::move(fragment), environment, plugins);
 }

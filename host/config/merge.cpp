@@ -31,7 +31,8 @@ Config denied(std::vector<Fragment> enterprise) {
                   std::back_inserter(config.diagnostics));
     }
     if (config.diagnostics.empty())
-        config.diagnostics.push_back({Severity::Error,
+        config.diagnostics.push_back({RuleId::UnreadableFile,
+                                      Severity::Error,
                                       {Scope::Enterprise, enterprise.front().source.file, 0, 0},
                                       "nothing of it can be read",
                                       {}});

@@ -15,8 +15,10 @@ std::string at(const Source& source, Mark mark) {
     return source.file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
 }
 
-void Merging::note(Severity severity, Place place, std::string text, std::string server) {
-    config.diagnostics.push_back({severity, std::move(place), std::move(text), std::move(server)});
+void Merging::note(RuleId rule, Severity severity, Place place, std::string text,
+                   std::string server) {
+    config.diagnostics.push_back(
+        {rule, severity, std::move(place), std::move(text), std::move(server)});
 }
 
 bool Merging::has_error_since(std::size_t told) const {

@@ -21,7 +21,8 @@ std::string at(const Source& source, Mark mark);
 struct Merging {
     explicit Merging(const MergeDefaults& those) : defaults(those) {}
 
-    void note(Severity severity, Place place, std::string text, std::string server = {});
+    void note(RuleId rule, Severity severity, Place place, std::string text,
+              std::string server = {});
     bool has_error_since(std::size_t told) const;
     // Rules that could not be read are no reason to allow more: nothing is, until they are mended.
     void close(const std::string& why);

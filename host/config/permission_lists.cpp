@@ -31,8 +31,8 @@ std::vector<std::string> intersection(const std::vector<std::string>& a,
 
 void join_permissions(Permissions& now, const Permissions& said, const Member& table,
                       const Source& source, std::vector<Diagnostic>& told) {
-    const auto note = [&](Place place, std::string text) {
-        told.push_back({Severity::Error, std::move(place), std::move(text), {}});
+    const auto note = [&](RuleId rule, Place place, std::string text) {
+        told.push_back({rule, Severity::Error, std::move(place), std::move(text), {}});
     };
     const auto remember = [&](const char* key, std::map<std::string, Place>& places) {
         const auto* list = table.value.find(key);
@@ -48,12 +48,12 @@ void join_permissions(Permissions& now, const Permissions& said, const Member& t
     const auto* written = table.value.find("allow");
     if (!said.allow || !written) return;
     if (said.allow->empty()) {
-        note(source.place(written->mark),
+        note(RuleId::EmptyList, source.place(written->mark),
              "permissions.allow is empty, which allows nothing; name tools, or leave the key "
              "out");
     }
     if (from_project(source.scope) && !now.allow && !said.allow->empty()) {
-        return note(source.place(written->mark),
+        return note(RuleId::NotAllowedHere, source.place(written->mark),
                     std::string("permissions.allow: a ") + name_of(source.scope) +
                         " file may narrow an allow list, not grant one; write it to your user "
                         "config");
@@ -75,7 +75,8 @@ void tell_empty_deny(const Place& empty, const Permissions& permissions,
         places.begin(), places.end(),
         [](const auto& a, const auto& b) { return a.second.scope < b.second.scope; });
     const auto& place = strongest->second;
-    told.push_back({Severity::Warning,
+    told.push_back({RuleId::EmptyList,
+                    Severity::Warning,
                     empty,
                     "permissions.deny: an empty list lifts nothing, since lists add up: what " +
                         to_string(place) + " denies stays denied" +

@@ -58,7 +58,8 @@ Parsed parse(std::string_view text, Format format, const Bounds& bounds) {
         return {{},
                 Problem{{},
                         "the file is larger than " + std::to_string(bounds.bytes >> 20) +
-                            " MiB, the limit for configuration"}};
+                            " MiB, the limit for configuration",
+                        RuleId::TooLarge}};
     }
     if (auto problem = check_encoding(text)) return {{}, std::move(problem)};
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -79,22 +80,28 @@ Parsed parse(std::string_view text, Format format, const Bounds& bounds) {
 }
 
 Problem too_deep(Mark mark) {
-    return {mark, "nested deeper than " + std::to_string(kFileDepth) + " levels, the limit"};
+    return {mark, "nested deeper than " + std::to_string(kFileDepth) + " levels, the limit",
+            RuleId::TooLarge};
 }
 
 Problem too_many_values(Mark mark, const Bounds& bounds) {
-    return {mark, "more than " + std::to_string(bounds.nodes) +
-                      " values after aliases are expanded, the limit"};
+    return {mark,
+            "more than " + std::to_string(bounds.nodes) +
+                " values after aliases are expanded, the limit",
+            RuleId::TooLarge};
 }
 
 Problem given_twice(std::string_view key, Mark first, Mark second) {
-    return {second, "the key \"" + core::printable(key, 80) + "\" was already given at line " +
-                        std::to_string(first.line) + ", column " + std::to_string(first.column)};
+    return {second,
+            "the key \"" + core::printable(key, 80) + "\" was already given at line " +
+                std::to_string(first.line) + ", column " + std::to_string(first.column),
+            RuleId::DuplicateKey};
 }
 
 Problem not_a_table(const Node& root) {
     return {root.mark,
-            std::string("the file holds ") + name_of(root.kind) + "; expected a table of settings"};
+            std::string("the file holds ") + name_of(root.kind) + "; expected a table of settings",
+            RuleId::InvalidValue};
 }
 
 }  // namespace patchbay::config

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "config/node.hpp"
+#include "config/rule_ids.hpp"
 
 #include <array>
 #include <optional>
@@ -40,6 +41,7 @@ std::optional<Format> format_of(std::string_view path);
 struct Problem {
     Mark mark;
     std::string message;  // "not TOML: ...", "the key "a" was already given at line 3, column 1"
+    RuleId rule = RuleId::SyntaxError;
 };
 
 // Either a tree (always a Map) or a problem; an empty file is an empty Map.

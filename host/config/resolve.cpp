@@ -52,11 +52,12 @@ public:
 
     void run() {
         if (given_.agent && !given_.agent->enabled)
-            return warn(given_.agent->place, "agent \"" + given_.agent->name +
-                                                 "\" is disabled, so it has no servers; set "
-                                                 "enabled = true");
+            return warn(RuleId::LeftOut, given_.agent->place,
+                        "agent \"" + given_.agent->name +
+                            "\" is disabled, so it has no servers; set "
+                            "enabled = true");
         if (!config_.permissions.closed.empty())
-            return warn({},
+            return warn(RuleId::LeftOut, {},
                         "no tool is allowed until the rules are mended, so there are no "
                         "servers: " +
                             config_.permissions.closed);
@@ -66,11 +67,11 @@ public:
     }
 
 private:
-    void warn(const Place& place, std::string text, const std::string& server = {}) {
-        given_.warnings.push_back({Severity::Warning, place, std::move(text), server});
+    void warn(RuleId rule, const Place& place, std::string text, const std::string& server = {}) {
+        given_.warnings.push_back({rule, Severity::Warning, place, std::move(text), server});
     }
     void leave_out(const Server& server, const Place& place, const std::string& why) {
-        warn(place, "server \"" + server.id + "\" is left out: " + why, server.id);
+        warn(RuleId::LeftOut, place, "server \"" + server.id + "\" is left out: " + why, server.id);
     }
 
     bool is_picked(const std::string& id) const {
@@ -171,7 +172,7 @@ private:
                 return false;
         if (!told.empty())
             warn(
-                server.place,
+                RuleId::NotCarriedOver, server.place,
                 "server \"" + server.id + "\": " + core::printable(core::join(told, ", "), 300) +
                     (told.size() == 1 ? " holds" : " hold") +
                     " only where calls go through Patchbay; a client that speaks with it itself is "
@@ -229,7 +230,7 @@ private:
         const auto* found = rewrite_of(executor_, *url);
         if (!found) {
             if (one.server.expand && rewrite_is_open(executor_, *url))
-                warn(one.server.place,
+                warn(RuleId::NotCarriedOver, one.server.place,
                      "server \"" + one.server.id +
                          "\": its url begins with a reference, so no http_url_rewrite is looked "
                          "for; write its host as it is",
@@ -250,7 +251,7 @@ private:
             env.get_object()[name] = text;
             one.injected.push_back(name);
             if (own)
-                warn(place_of("env_injection." + name, one.server),
+                warn(RuleId::NotCarriedOver, place_of("env_injection." + name, one.server),
                      "server \"" + one.server.id + "\": its own " + core::printable(name, 80) +
                          " gives way to that of executor \"" + executor_.name +
                          "\"; env_server_wins lets it keep its own",

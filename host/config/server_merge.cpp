@@ -23,7 +23,8 @@ bool turns_off(const ServerEntry& entry) {
 void ServerMerge::take(const ServerEntry& entry, const Source& source) {
     note_name(entry, source);
     if (entry.id.empty())
-        return into_.note(Severity::Error, source.place(entry.mark), "a server needs a name");
+        return into_.note(RuleId::InvalidName, Severity::Error, source.place(entry.mark),
+                          "a server needs a name");
     auto& settled = settled_[entry.id];
     if (defines_connection(entry.body))
         define(settled, entry, source);
@@ -77,7 +78,7 @@ void ServerMerge::adjust(Settled& settled, const ServerEntry& entry, const Sourc
     if (!settled.overlays.empty() && same_strength(*settled.overlays.back().source, source)) {
         settled.contested = true;
         return into_.note(
-            Severity::Error, source.place(entry.mark),
+            RuleId::DuplicateDefinition, Severity::Error, source.place(entry.mark),
             "server \"" + entry.id + "\": already adjusted at " +
                 at(*settled.overlays.back().source, settled.overlays.back().entry->mark) +
                 "; make one entry of the two",
@@ -116,7 +117,8 @@ void ServerMerge::define(Settled& settled, const ServerEntry& entry, const Sourc
 
 void ServerMerge::given_before(const ServerEntry& entry, const Source& source, const Voice& first) {
     const bool one_file = first.source->file == source.file;
-    into_.note(one_file ? Severity::Error : Severity::Warning, source.place(entry.mark),
+    into_.note(RuleId::DuplicateDefinition, one_file ? Severity::Error : Severity::Warning,
+               source.place(entry.mark),
                "server \"" + entry.id + "\": already defined at " +
                    at(*first.source, first.entry->mark) + "; the first one is used",
                entry.id);
@@ -132,7 +134,7 @@ bool ServerMerge::denies_for_its_name(const std::string& id, const Settled& sett
         if (same == bare_names_.end()) same = bare_names_.find(bare_name(entry->written));
         if (same == bare_names_.end()) continue;
         into_.forbid_all_of(*source);
-        into_.note(Severity::Error, source->place(entry->mark),
+        into_.note(RuleId::AmbiguousName, Severity::Error, source->place(entry->mark),
                    "server \"" + id + "\": no source defines it, and \"" + same->second +
                        "\" differs only in letter case, \"-\", \"_\", \".\", blanks or what nobody "
                        "sees; write that name");
@@ -152,7 +154,8 @@ void ServerMerge::tell_withheld(const std::string& id, const Settled& settled) {
                 to_string(settled.definition.source->place(settled.definition.entry->mark)) +
                 " stays in force";
     text += how_to_approve(proposal);
-    into_.note(Severity::Warning, source->place(entry->mark), std::move(text), id);
+    into_.note(RuleId::NotApproved, Severity::Warning, source->place(entry->mark), std::move(text),
+               id);
     into_.config.untrusted.push_back(proposal);
     judge_proposal(id, settled.withheld, into_.config.untrusted.back());
 }

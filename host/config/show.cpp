@@ -229,7 +229,8 @@ json::object definition_of(const Server& server) {
 }
 
 json::object to_json(const Diagnostic& diagnostic) {
-    json::object out{{"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}};
+    json::object out{{"rule", name_of(diagnostic.rule)},
+                     {"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}};
     for (const auto& member : to_json(diagnostic.place)) out[member.key()] = member.value();
     out["message"] = diagnostic.message;
     if (!diagnostic.server.empty()) out["server"] = diagnostic.server;

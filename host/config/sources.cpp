@@ -81,16 +81,18 @@ private:
     // A folder of enterprise files that may hold one which is not read is as bad as a broken file.
     void enterprise_files(std::vector<Candidate>& places, std::vector<Fragment>& into) const {
         const auto& folder = environment_.enterprise_directory;
-        const auto broken = [&](const std::string& path, Candidate::Found found, std::string why) {
+        const auto broken = [&](RuleId rule, const std::string& path, Candidate::Found found,
+                                std::string why) {
             places.push_back({Scope::Enterprise, path, found, std::move(why)});
             auto& fragment = into.emplace_back();
             fragment.source = {Scope::Enterprise, 0, path};
             fragment.broken = true;
             fragment.diagnostics.push_back(
-                {Severity::Error, fragment.source.place({}), places.back().note, {}});
+                {rule, Severity::Error, fragment.source.place({}), places.back().note, {}});
         };
         if (auto fault = fault_of_folder(folder); !fault.empty())
-            return broken(folder, Candidate::Found::Unreadable, std::move(fault));
+            return broken(RuleId::UnreadableFile, folder, Candidate::Found::Unreadable,
+                          std::move(fault));
         std::vector<std::string> read;
         for (const auto& path : named(folder + "/enterprise")) {
             auto& place = places.emplace_back(Candidate{Scope::Enterprise, path, {}, {}});
@@ -100,13 +102,13 @@ private:
         const auto names = "enterprise" + core::join(suffixes(), ", enterprise");
         const auto [there, failed] = entries_of(folder);
         if (failed && failed != std::errc::no_such_file_or_directory && into.empty())
-            broken(folder, Candidate::Found::Unreadable,
+            broken(RuleId::UnreadableFile, folder, Candidate::Found::Unreadable,
                    "cannot list it: " + failed.message() + ", and it has none of " + names);
         for (const auto& name : there) {
             const auto path = folder + "/" + name;
             if (std::find(read.begin(), read.end(), path) == read.end() &&
                 is_nearly_enterprise(name))
-                broken(path, Candidate::Found::Broken,
+                broken(RuleId::MisnamedFile, path, Candidate::Found::Broken,
                        "not read: the name is expected to be one of " + names);
         }
     }
@@ -140,7 +142,7 @@ private:
         place.note = "its servers are left out: with them, the project's files name more than " +
                      std::to_string(kMostInCheckout) + " servers, the limit";
         fragment.diagnostics.push_back(
-            {Severity::Error, fragment.source.place({}), place.note, {}});
+            {RuleId::TooLarge, Severity::Error, fragment.source.place({}), place.note, {}});
     }
 
     void plugin_servers(const PluginFragment& plugin) {
@@ -241,8 +243,11 @@ private:
                             "not read: " + why};
             if (!exists(place.path)) continue;
             if (admitted(place))
-                out_.diagnostics.push_back(
-                    {Severity::Warning, {Scope::Local, place.path, 0, 0}, place.note, {}});
+                out_.diagnostics.push_back({RuleId::IgnoredSource,
+                                            Severity::Warning,
+                                            {Scope::Local, place.path, 0, 0},
+                                            place.note,
+                                            {}});
             out_.candidates.push_back(std::move(place));
         }
     }
@@ -285,8 +290,11 @@ private:
     bool admitted_or_told(Candidate& place) {
         if (admitted(place)) return true;
         std::string message = "ignored: " + place.note;
-        out_.diagnostics.push_back(
-            {Severity::Warning, {Scope::Session, place.path, 0, 0}, std::move(message), {}});
+        out_.diagnostics.push_back({RuleId::IgnoredSource,
+                                    Severity::Warning,
+                                    {Scope::Session, place.path, 0, 0},
+                                    std::move(message),
+                                    {}});
         return false;
     }
 
@@ -298,8 +306,11 @@ private:
         auto fragment = read_source(path, {Scope::Session, rank, path}, place);
         if (place.found == Candidate::Found::Absent) {
             std::string message = "no such file (named by " + asked_by + ")";
-            fragment.diagnostics.push_back(
-                {Severity::Error, {Scope::Session, path, 0, 0}, std::move(message), {}});
+            fragment.diagnostics.push_back({RuleId::MissingFile,
+                                            Severity::Error,
+                                            {Scope::Session, path, 0, 0},
+                                            std::move(message),
+                                            {}});
         }
         if (place.found != Candidate::Found::Read) stop(fragment.diagnostics.front());
         out_.fragments.push_back(std::move(fragment));
@@ -313,8 +324,11 @@ private:
         std::vector<Diagnostic> problems;
         for (const auto& set : written) {
             if (auto why = add_set(root, set); !why.empty()) {
-                problems.push_back(
-                    {Severity::Error, {Scope::Session, flag, 0, 0}, std::move(why), {}});
+                problems.push_back({RuleId::InvalidValue,
+                                    Severity::Error,
+                                    {Scope::Session, flag, 0, 0},
+                                    std::move(why),
+                                    {}});
             }
         }
         auto fragment = restate(std::move(root), {Scope::Session, rank, flag});
@@ -419,7 +433,7 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
         candidate.found = Candidate::Found::Ignored;
         candidate.note = "not read, since others may write it: " + text.error().message;
         fragment.diagnostics.push_back(
-            {Severity::Warning, fragment.source.place({}), candidate.note, {}});
+            {RuleId::UnsafeFile, Severity::Warning, fragment.source.place({}), candidate.note, {}});
         return fragment;
     }
     candidate.found = Candidate::Found::Unreadable;
@@ -427,7 +441,7 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
                           : text.error().message;
     fragment.broken = true;
     fragment.diagnostics.push_back(
-        {Severity::Error, fragment.source.place({}), candidate.note, {}});
+        {RuleId::UnreadableFile, Severity::Error, fragment.source.place({}), candidate.note, {}});
     return fragment;
 }
 

@@ -50,11 +50,13 @@ void settle_stray_switches(std::vector<Fragment>& fragments) {
             for (const auto& id : meant) {
                 if (!off.insert(id).second) continue;
                 fragment.servers.push_back({id, stray.mark, Node::of_map(stray.mark),
-                                            stray.text + "; it may be meant to turn this off"});
+                                            stray.text + "; it may be meant to turn this off",
+                                            RuleId::UnreadRule});
             }
             if (meant.empty())
                 fragment.diagnostics.push_back(
-                    {fragment.source.is_flag() ? Severity::Error : Severity::Warning,
+                    {RuleId::UnknownTable,
+                     fragment.source.is_flag() ? Severity::Error : Severity::Warning,
                      fragment.source.place(stray.mark),
                      stray.text,
                      {}});

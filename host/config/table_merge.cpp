@@ -74,7 +74,7 @@ void TableMerge::take_key(const TableKey& key, const Member& member, const Sourc
                           Config& into) {
     const auto name = std::string(key.table) + "." + std::string(key.name);
     if (!may_say(key, source.scope)) {
-        return into_.note(Severity::Error, source.place(member.mark),
+        return into_.note(RuleId::NotAllowedHere, Severity::Error, source.place(member.mark),
                           name + ": not allowed in a " + name_of(source.scope) +
                               (source.scope == Scope::Session ? " source" : " file") +
                               "; write it to your user config");
@@ -89,7 +89,8 @@ void TableMerge::take_key(const TableKey& key, const Member& member, const Sourc
         if (key.table == "gateway")
             into_.close_gateway(source, member.value.mark, ": " + name + ": " + wrong);
         into_.forbid_all_of(source);
-        return into_.note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
+        return into_.note(RuleId::InvalidValue, Severity::Error, source.place(member.value.mark),
+                          name + ": " + wrong);
     }
     into_.origins.say(name, source.place(member.mark));
 }
@@ -98,14 +99,14 @@ void TableMerge::take_key(const TableKey& key, const Member& member, const Sourc
 bool TableMerge::speaks_first(const std::string& name, const Source& source, Mark mark) {
     auto& said = said_[name];
     if (said.first && same_strength(*said.first, source)) {
-        into_.note(Severity::Warning, source.place(mark),
+        into_.note(RuleId::DuplicateDefinition, Severity::Warning, source.place(mark),
                    name + ": already given at " + at(*said.first, said.second) +
                        "; the first one is used");
         return false;
     }
     // What was named for this run would be taken to be in force.
     if (said.first && said.first->scope == Scope::Session && source.scope == Scope::Enterprise)
-        into_.note(Severity::Warning, said.first->place(said.second),
+        into_.note(RuleId::NoEffect, Severity::Warning, said.first->place(said.second),
                    name + ": it has no effect here, since " + to_string(source.place(mark)) +
                        " says it too; ask your administrator");
     said = {&source, mark};
@@ -132,6 +133,7 @@ void TableMerge::unknown(const Member& table, const Member& member, const Source
     const bool gateway = table.key == "gateway";
     if (gateway) into_.close_gateway(source, member.mark, ": " + text);
     into_.note(
+        rule ? RuleId::UnreadRule : RuleId::UnknownKey,
         rule || enterprise || gateway || source.is_flag() ? Severity::Error : Severity::Warning,
         source.place(member.mark), std::move(text));
 }
@@ -141,7 +143,7 @@ void TableMerge::take_auth(const Member& table, const Fragment& fragment) {
     for (const auto& member : table.value.members) {
         const auto name = "auth." + core::printable(member.key, 80);
         if (!member.value.is(Node::Kind::Map)) {
-            into_.note(Severity::Error, source.place(member.value.mark),
+            into_.note(RuleId::InvalidValue, Severity::Error, source.place(member.value.mark),
                        name + ": expected a table, found " + name_of(member.value.kind));
             continue;
         }
@@ -158,7 +160,7 @@ void TableMerge::take_auth(const Member& table, const Fragment& fragment) {
 // What is defined by names of the user's own, by the user or an administrator. True: `member` may be read.
 bool TableMerge::may_define(const Member& member, const std::string& name, const Source& source) {
     if (from_project(source.scope)) {
-        into_.note(Severity::Error, source.place(member.mark),
+        into_.note(RuleId::NotAllowedHere, Severity::Error, source.place(member.mark),
                    name + ": not allowed in a " + name_of(source.scope) +
                        " file; write it to your user config");
         return false;
@@ -166,7 +168,7 @@ bool TableMerge::may_define(const Member& member, const std::string& name, const
     if (!valid_id(member.key)) {
         into_.forbid_all_of(source);
         const auto* what = name.starts_with("agents.") ? "agent" : "executor";
-        into_.note(Severity::Error, source.place(member.mark),
+        into_.note(RuleId::InvalidName, Severity::Error, source.place(member.mark),
                    name + ": the name of an " + what +
                        " has letters, digits, \"_\" and \"-\", 64 at most");
         return false;
@@ -220,7 +222,7 @@ void TableMerge::take_permissions(const Permissions& said, const Member& table,
     if (std::exchange(broken_permissions_, false)) {
         into_.forbid_all_of(source);
         into_.close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
-        into_.note(Severity::Error, source.place(table.mark),
+        into_.note(RuleId::UnreadRule, Severity::Error, source.place(table.mark),
                    "permissions: no tool is allowed until this is mended");
     }
     if (const auto* denied = table.value.find("deny");
@@ -238,7 +240,7 @@ void TableMerge::withhold_auth(const Fragment& fragment) {
         std::erase_if(into_.config.untrusted,
                       [&](const Proposal& weaker) { return weaker.id == proposal.id; });
         into_.config.untrusted.push_back(proposal);
-        into_.note(Severity::Warning, proposal.place,
+        into_.note(RuleId::NotApproved, Severity::Warning, proposal.place,
                    proposal.id + ": this table is not approved" +
                        (in_force == into_.origins.places.end()
                             ? ""

@@ -81,7 +81,8 @@ private:
             found.fault = fault_of(found);  // once, however many servers name it
             if (!found.fault.empty())
                 fragment.diagnostics.push_back(
-                    {Severity::Error,
+                    {RuleId::InvalidTemplate,
+                     Severity::Error,
                      found.place(),
                      "templates." + core::printable(member.key, 80) + ": " + found.fault,
                      {}});
@@ -158,6 +159,7 @@ private:
 
     static void refuse(ServerEntry& entry, Mark mark, std::string why) {
         entry.refused = std::move(why);
+        entry.refused_by = RuleId::InvalidTemplate;
         entry.mark = mark;
     }
 

@@ -222,10 +222,12 @@ Parsed parse_toml(std::string_view text, const Bounds& bounds) {
     if (!result) {
         const auto& error = result.error();
         const auto mark = mark_of(error.source().begin);
-        parsed.problem =
-            Problem{mark, "not TOML: " + (is_bare_text(text, mark)
-                                              ? "text needs quotes around it"
-                                              : core::printable(error.description(), 200))};
+        const bool again = error.description().find("redefine") != std::string_view::npos;
+        parsed.problem = Problem{
+            mark,
+            "not TOML: " + (is_bare_text(text, mark) ? "text needs quotes around it"
+                                                     : core::printable(error.description(), 200)),
+            again ? RuleId::DuplicateKey : RuleId::SyntaxError};
         return parsed;
     }
     Converter converter(bounds);

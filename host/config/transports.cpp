@@ -61,18 +61,18 @@ class Checker {
 public:
     Checker(Config& config, core::Effort& hints) : config_(config), hints_(hints) {}
 
-    void fail(const Server& server, const std::string& text) {
-        config_.diagnostics.push_back(
-            {Severity::Error, server.place, "server \"" + server.id + "\": " + text, server.id});
-    }
-
-    void fail(const Server& server, const std::string& key, const std::string& text) {
-        config_.diagnostics.push_back({Severity::Error, place_of(server, key),
+    void fail(RuleId rule, const Server& server, const std::string& text) {
+        config_.diagnostics.push_back({rule, Severity::Error, server.place,
                                        "server \"" + server.id + "\": " + text, server.id});
     }
 
-    void warn(const Server& server, const std::string& key, const std::string& text) {
-        config_.diagnostics.push_back({Severity::Warning, place_of(server, key),
+    void fail(RuleId rule, const Server& server, const std::string& key, const std::string& text) {
+        config_.diagnostics.push_back({rule, Severity::Error, place_of(server, key),
+                                       "server \"" + server.id + "\": " + text, server.id});
+    }
+
+    void warn(RuleId rule, const Server& server, const std::string& key, const std::string& text) {
+        config_.diagnostics.push_back({rule, Severity::Warning, place_of(server, key),
                                        "server \"" + server.id + "\": " + text, server.id});
     }
 
@@ -102,7 +102,8 @@ public:
             const bool fails = rule || server.place.scope == Scope::Enterprise;
             if (fails) harmless = false;
             config_.diagnostics.push_back(
-                {fails || place.is_flag() ? Severity::Error : Severity::Warning, place,
+                {rule ? RuleId::UnreadRule : RuleId::UnknownKey,
+                 fails || place.is_flag() ? Severity::Error : Severity::Warning, place,
                  "server \"" + server.id + "\": unknown key \"" + core::printable(name, 80) +
                      "\" for transport \"" + server.transport + "\"" +
                      (rule ? ", which may be meant to forbid" : "") +
@@ -217,14 +218,14 @@ public:
         drop_missing_fallbacks(server);
         if (!judge_names(server, *transport)) return false;
         if (is_command_line(server)) {
-            checker_.warn(server, "command",
+            checker_.warn(RuleId::ShellSyntax, server, "command",
                           "command: there are spaces in it, and no shell splits it; write the "
                           "program alone and the rest as args, or a list of all of them");
         }
         if (!judge_where(server, *transport)) return false;
         warn_of_vain_settings(server);
         if (const auto wrong = fault_of_references(server); !wrong.empty()) {
-            checker_.fail(server, wrong);
+            checker_.fail(RuleId::InvalidReference, server, wrong);
             return false;
         }
         return judge_settings(server, *transport);
@@ -243,17 +244,19 @@ private:
     bool is_there(const Server& server, const KnownTransport* transport) {
         const auto name = "transport \"" + core::printable(server.transport, 80) + "\"";
         if (!transport)
-            checker_.fail(server, "unknown " + name + loaded() +
-                                      core::did_you_mean(server.transport, names_, hints_));
+            checker_.fail(RuleId::UnknownTransport, server,
+                          "unknown " + name + loaded() +
+                              core::did_you_mean(server.transport, names_, hints_));
         else if (!transport->unusable.empty())
-            checker_.fail(server, name + " is not there: " + transport->unusable + loaded());
+            checker_.fail(RuleId::UnknownTransport, server,
+                          name + " is not there: " + transport->unusable + loaded());
         return transport && transport->unusable.empty();
     }
 
     void warn_of_vain_mode(const Server& server) {
         if (server.local && server.mode == "shared" && server.words == Words::Ours &&
             !config_.host.stdio_sharing)
-            checker_.warn(server, "mode",
+            checker_.warn(RuleId::NoEffect, server, "mode",
                           "mode: \"shared\" counts for a program of this machine only with [host] "
                           "stdio_sharing = true; each caller gets a process of its own");
     }
@@ -262,7 +265,7 @@ private:
         std::erase_if(server.fallback, [&](const std::string& name) {
             if (std::binary_search(names_.begin(), names_.end(), name)) return false;
             const auto* missing = find(name);
-            checker_.warn(server, "fallback",
+            checker_.warn(RuleId::UnknownTransport, server, "fallback",
                           "unknown transport \"" + core::printable(name, 80) +
                               "\" in fallback is passed over" +
                               (missing ? ": " + missing->unusable : "") + loaded() +
@@ -277,7 +280,7 @@ private:
         const auto rule = checker_.rule_that_passes(server, transport.schema);
         if (!rule.empty())
             checker_.fail(
-                server, rule,
+                RuleId::UnreadRule, server, rule,
                 unread_rule(rule) + core::did_you_mean(rule, names_in_a_server(), hints_));
         return rule.empty();
     }
@@ -286,7 +289,7 @@ private:
         for (const auto& wrong :
              {trouble_with_url(server), trouble_with_headers(server, transport.schema)}) {
             if (!wrong) continue;
-            checker_.fail(server, wrong->setting, wrong->text);
+            checker_.fail(RuleId::InvalidValue, server, wrong->setting, wrong->text);
             return false;
         }
         return true;
@@ -294,13 +297,13 @@ private:
 
     void warn_of_vain_settings(Server& server) {
         if (const auto vain = without_vain_headers(server); !vain.empty())
-            checker_.warn(server, "forward_headers", vain);
+            checker_.warn(RuleId::NoEffect, server, "forward_headers", vain);
         if (const auto [key, lost] = lost_token(server, config_); !key.empty()) {
-            checker_.warn(server, key, lost);
+            checker_.warn(RuleId::InvalidAuth, server, key, lost);
             server.bearer_token_env_var.clear();  // nothing asks for it, or says that there is one
         }
         if (const auto key = home_in_a_path(server.settings); !key.empty())
-            checker_.warn(server, key,
+            checker_.warn(RuleId::ShellSyntax, server, key,
                           key +
                               ": no shell expands ~, so it is the name of a folder here; "
                               "write ${HOME}");
@@ -309,11 +312,12 @@ private:
     bool judge_settings(const Server& server, const KnownTransport& transport) {
         const auto complaints = complaints_of(server, transport);
         for (const auto& complaint : complaints)
-            checker_.fail(server, "transport \"" + server.transport +
-                                      "\" refuses its settings: " + complaint);
+            checker_.fail(
+                RuleId::RefusedSettings, server,
+                "transport \"" + server.transport + "\" refuses its settings: " + complaint);
         for (const auto& name : server.fallback)
             for (const auto& complaint : complaints_of(server, *find(name)))
-                checker_.warn(server, "fallback",
+                checker_.warn(RuleId::RefusedSettings, server, "fallback",
                               "transport \"" + name +
                                   "\" in fallback would refuse its settings: " + complaint);
         return complaints.empty();

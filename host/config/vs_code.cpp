@@ -47,7 +47,7 @@ void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source)
     change_texts(entry.body, [&](Node& node) {
         if (const auto at = node.text.find("${command:"); at != std::string::npos)
             return refuse(
-                entry, node.mark,
+                entry, RuleId::ForeignKey, node.mark,
                 "\"" + core::printable(node.text.substr(at, node.text.find('}', at) + 1 - at), 80) +
                     "\" asks VS Code for a command of its own; write the value, "
                     "${VARIABLE} or ${file:PATH} instead");
@@ -57,7 +57,7 @@ void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source)
             const auto id = node.text.substr(at + 8, end - at - 8);
             const auto* fallback = default_of(root, id);
             if (!fallback) {
-                return refuse(entry, node.mark,
+                return refuse(entry, RuleId::ForeignKey, node.mark,
                               "it asks a person for the input \"" + core::printable(id, 80) +
                                   "\"; give that input a default, or write ${VARIABLE} or "
                                   "${file:PATH} instead");

@@ -10,6 +10,7 @@
 namespace patchbay::policy {
 using config::Diagnostic;
 using config::Place;
+using config::RuleId;
 using config::Severity;
 
 namespace {
@@ -71,6 +72,7 @@ private:
     std::vector<Diagnostic> end() {
         if (full()) {
             auto& rest = found_.emplace_back();
+            rest.rule = RuleId::UnmatchedRule;
             rest.severity = Severity::Warning;
             rest.message = "more rules may match no tool: the rest was not looked at";
         }
@@ -88,7 +90,8 @@ private:
                 why = "concerns no server that is configured";
             if (why.empty()) continue;
             const auto place = places.find(pattern);
-            found_.push_back({Severity::Warning,
+            found_.push_back({RuleId::UnmatchedRule,
+                              Severity::Warning,
                               place == places.end() ? otherwise : place->second,
                               key + (key.empty() ? "\"" : ": \"") + core::printable(pattern, 80) +
                                   "\" shows nothing: it " + why,
@@ -117,14 +120,17 @@ private:
             };
             auto why = ", and the server has no such tool" + std::string(closed ? kClosed : "") +
                        core::did_you_mean(tool, tools);
+            auto rule = RuleId::WideRule;
             if (!closed && !wide.empty())
                 why = ", which " + why_all_that_begins(core::trimmed(tool), wide);
             else if (is_listed)
                 why = ", which " + std::string(kSettled);
-            else if (!closed &&
-                     std::any_of(meant.patterns.begin(), meant.patterns.end(), matches_one))
+            else
+                rule = RuleId::UnmatchedRule;
+            if (rule == RuleId::UnmatchedRule && !closed &&
+                std::any_of(meant.patterns.begin(), meant.patterns.end(), matches_one))
                 return;
-            found_.push_back({Severity::Warning, server.place_of_rule(key, tool),
+            found_.push_back({rule, Severity::Warning, server.place_of_rule(key, tool),
                               "server \"" + server.id + "\": " + key + " names \"" +
                                   core::printable(tool, 80) + "\"" + why,
                               server.id});
@@ -140,7 +146,9 @@ private:
                const std::map<std::string, Place>& places, Forbidden meant) {
         if (full()) return;
         std::string why;
+        auto rule = RuleId::UnmatchedRule;
         if (meant.patterns.empty()) {
+            rule = RuleId::AmbiguousName;
             why =
                 "may be about two servers, so it allows nothing of either; write the id as in "
                 "`patchbay mcp list`";
@@ -158,12 +166,14 @@ private:
                 }
                 if (fault.size() > why.size()) why = fault;  // the one with a hint
             }
+            if (why.empty()) rule = RuleId::WideRule;
             if (why.empty() && !wide.empty()) why = why_all_that_begins(itself, wide);
             if (why.empty() && settled) why = kSettled;
         }
         if (why.empty()) return;
         const auto place = places.find(pattern);
-        found_.push_back({Severity::Warning,
+        found_.push_back({rule,
+                          Severity::Warning,
                           place == places.end() ? Place() : place->second,
                           std::string(key) + ": \"" + core::printable(pattern, 80) + "\" " + why,
                           {}});

@@ -244,7 +244,7 @@ TEST(ConfigOnTheCommandLine, CheckTellsWhatWouldNotWorkOfWhatIsNotApproved) {
     EXPECT_EQ(done.exit_code, 0) << "it is not in force";
     EXPECT_THAT(done.err, HasSubstr("warning: project config " + file +
                                     ":2:11: server \"a\": command: expected a program"));
-    EXPECT_THAT(done.err, HasSubstr("; it would not work if it were approved\n"));
+    EXPECT_THAT(done.err, HasSubstr("; it would not work if it were approved [invalid-value]\n"));
     EXPECT_EQ(home.run({"config", "check", file}).exit_code, 4);
 }
 

@@ -18,7 +18,7 @@ TEST(AuthTables, RefusedSettingsAreAnErrorOfTheirFile) {
                      "\"command\"";
     const auto checked = home.run({"config", "check"});
     EXPECT_EQ(checked.exit_code, 4);
-    EXPECT_EQ(checked.err, "error: user config " + why + "\n");
+    EXPECT_EQ(checked.err, "error: user config " + why + " [invalid-auth]\n");
     EXPECT_EQ(home.run({"config", "check", file}).exit_code, 4) << "alone as well";
     const auto called = home.run({"call", "mcp__web__any"});
     EXPECT_EQ(called.exit_code, 4);

@@ -159,7 +159,7 @@ TEST_F(Plugins, OnesThatAreTurnedOffByAWrongIdAreWarnedOf) {
     for (const auto& [id, hint] : std::map<std::string, std::string>{
              {"stdio", "; did you mean \"dev.patchbay.stdio\"?"},
              {"dev.patchbay.stdoi", "; did you mean \"dev.patchbay.stdio\""},
-             {"entirely.unlike", "\n"}}) {
+             {"entirely.unlike", " [unknown-plugin]\n"}}) {
         const auto done =
             home.run({"--set", "plugins.disabled=[\"" + id + "\"]", "config", "check"});
         EXPECT_EQ(done.exit_code, 0) << done.err;

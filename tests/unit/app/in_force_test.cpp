@@ -23,7 +23,8 @@ InForce::Snapshot snapshot(const std::function<void(config::Config&)>& change = 
 
 InForce::Snapshot with_error(const std::string& message) {
     return snapshot([&](config::Config& config) {
-        config.diagnostics.push_back({config::Severity::Error, {}, message, {}});
+        config.diagnostics.push_back(
+            {config::RuleId::InvalidValue, config::Severity::Error, {}, message, {}});
     });
 }
 

@@ -184,7 +184,8 @@ TEST(ConfigurationDigest, IsNoMatterOfHowMuchIsLogged) {
     loud.config.origins.push_back({"log.level", {config::Scope::Session, "--log-level"}});
     EXPECT_EQ(configuration_digest(loud, environment()),
               configuration_digest(quiet, environment()));
-    loud.config.diagnostics.push_back({config::Severity::Error, {}, "broken", {}});
+    loud.config.diagnostics.push_back(
+        {config::RuleId::SyntaxError, config::Severity::Error, {}, "broken", {}});
     EXPECT_NE(configuration_digest(loud, environment()),
               configuration_digest(quiet, environment()));
 }

@@ -19,7 +19,7 @@ using Entries = TroubleTeller::Entries;
 
 Diagnostic trouble(const std::string& text, const std::string& server,
                    Severity severity = Severity::Error, Scope scope = Scope::User) {
-    Diagnostic made;
+    Diagnostic made{};
     made.message = text;
     made.server = server;
     made.severity = severity;

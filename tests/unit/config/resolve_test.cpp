@@ -199,7 +199,7 @@ TEST(Resolve, NoValueOfAVariableOrAHeaderIsToldAndPicksKeepTheirWarnings) {
     const auto config =
         merged({{Scope::User, kServers + "[agents.a]\nservers = ['git', 'web', 'gti']\n"}});
     const auto told = json::serialize(to_json(*resolve(config, {"a"})));
-    for (const auto* secret : {"hunter2", "own", "${TOKEN}", "abcdefgh", "\"v\""})
+    for (const auto* secret : {"hunter2", "\"own\"", "${TOKEN}", "abcdefgh", "\"v\""})
         EXPECT_THAT(told, ::testing::Not(HasSubstr(secret)));
     EXPECT_THAT(told, HasSubstr("no server \\\"gti\\\" is configured"));
     EXPECT_THAT(told, HasSubstr("\"line\":16"));

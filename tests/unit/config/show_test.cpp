@@ -193,10 +193,11 @@ TEST(Show, AServerSaysWhatItIsAndWhatDiffersFromTheUsual) {
 }
 
 TEST(Show, ADiagnosticIsAnObject) {
-    const Diagnostic diagnostic{Severity::Warning, {Scope::Local, "f", 1, 2}, "text", "a"};
+    const Diagnostic diagnostic{
+        RuleId::UnknownKey, Severity::Warning, {Scope::Local, "f", 1, 2}, "text", "a"};
     EXPECT_EQ(
         serialize(to_json(diagnostic)),
-        R"({"severity":"warning","scope":"local","file":"f","line":1,"column":2,"message":"text","server":"a"})");
+        R"({"rule":"unknown-key","severity":"warning","scope":"local","file":"f","line":1,"column":2,"message":"text","server":"a"})");
     EXPECT_EQ(to_string(diagnostic), "warning: local config f:1:2: text");
 }
 

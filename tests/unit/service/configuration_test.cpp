@@ -33,7 +33,11 @@ TEST(ScopeOfAFile, IsTheOneItIsReadInOrElseWhatItsNameSays) {
 
 TEST(DiagnosticsOfAConfiguration, TellOfRulesThatMatchNoToolToo) {
     config::Config config;
-    config.diagnostics = {{config::Severity::Error, {Scope::User, "f", 9, 1}, "no list", "bad"}};
+    config.diagnostics = {{config::RuleId::InvalidValue,
+                           config::Severity::Error,
+                           {Scope::User, "f", 9, 1},
+                           "no list",
+                           "bad"}};
     config.permissions.deny = {"nowhere_*"};
     const auto all = diagnostics_of(config);
     ASSERT_EQ(all.size(), 2u);

@@ -47,13 +47,15 @@ TEST_F(ServiceTest, ADisabledServerSaysWhereItIsTurnedOff) {
 TEST_F(ServiceTest, WhatIsMissingMayBeInWhatTheConfigurationHasWrong) {
     const config::Place place{config::Scope::User, "f", 9, 1};
     EXPECT_FALSE(known().misconfigured());
-    config.diagnostics = {{config::Severity::Error, place, "no list", "bad"}};
+    config.diagnostics = {
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "no list", "bad"}};
     EXPECT_TRUE(known().misconfigured());
     EXPECT_TRUE(known().misconfigured("bad"));
     EXPECT_FALSE(known().misconfigured("git"));
     EXPECT_EQ(known().no_such_server("bad").code, ErrorCode::Invalid);
     EXPECT_EQ(known().no_such_server("other").code, ErrorCode::NotFound) << "another's error";
-    config.diagnostics = {{config::Severity::Error, place, "no TOML", {}}};
+    config.diagnostics = {
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "no TOML", {}}};
     const auto error = known().no_such_server("other");
     EXPECT_EQ(error.code, ErrorCode::Invalid);
     EXPECT_THAT(error.message, HasSubstr("it may be in what the configuration has wrong"));

@@ -59,7 +59,7 @@ TEST(StatusesOfAll, ShowNoSecretOfWhatConfigurationSays) {
     core::Secrets secrets;
     secrets.add("s3cret-value");
     config::Config config;
-    config::Diagnostic diagnostic;
+    config::Diagnostic diagnostic{};
     diagnostic.message = "no program s3cret-value";
     diagnostic.server = "a";
     config.diagnostics = {diagnostic};
@@ -115,11 +115,12 @@ TEST(StatusesOfAll, TellOfServersThatWaitForAnApproval) {
 TEST(StatusesOfAll, TellOfServersThatConfigurationTookOut) {
     config::Config config;
     const config::Place place{config::Scope::User, "f", 9, 1};
-    config.diagnostics = {{config::Severity::Error, place, "general", {}},
-                          {config::Severity::Warning, place, "harmless", "fine"},
-                          {config::Severity::Error, place, "first", "bad"},
-                          {config::Severity::Error, place, "second", "bad"},
-                          {config::Severity::Error, place, "of an overlay", "there"}};
+    config.diagnostics = {
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "general", {}},
+        {config::RuleId::InvalidValue, config::Severity::Warning, place, "harmless", "fine"},
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "first", "bad"},
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "second", "bad"},
+        {config::RuleId::InvalidValue, config::Severity::Error, place, "of an overlay", "there"}};
     const auto all = statuses_of_all({connected("there", State::Idle)}, {}, config);
     ASSERT_THAT(ids(all), ElementsAre("bad", "there"));
     EXPECT_EQ(all[0].state, State::Error);
