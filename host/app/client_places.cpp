@@ -12,8 +12,6 @@ namespace json = boost::json;
 
 namespace {
 
-using Below = KnownClient::Below;
-
 constexpr std::size_t kMostProfiles = 256;
 
 std::string below(const std::string& folder, std::string_view name) {
@@ -34,14 +32,68 @@ std::string first_there(const std::string& folder, const std::vector<const char*
     return below(folder, names.front());
 }
 
-// Empty: nobody knows.
-std::string folder_of(const KnownClient& client, const config::Environment& environment) {
-    const auto moved = client.variable && environment.variable
-                           ? environment.variable(client.variable)
-                           : std::nullopt;
-    if (moved && moved->starts_with('/')) return *moved;
-    const auto& base = client.below == Below::Home ? environment.home : environment.config_home;
-    return base.empty() ? std::string() : below(base, client.folder);
+// On Windows with its drive, or as a share of another machine. What is relative moves nothing: from which folder the
+// client would take it, nobody knows.
+bool is_whole(std::string_view path, Platform platform) {
+    if (platform != Platform::Windows) return path.starts_with('/');
+    const bool drive = path.size() > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
+    return drive || path.starts_with("\\\\");
+}
+
+class Bases {
+public:
+    Bases(const config::Environment& environment, Platform platform)
+        : environment_(environment), platform_(platform) {}
+
+    // Nothing: it is not set, or says no whole path.
+    std::string said(const char* name) const {
+        const auto value =
+            name && environment_.variable ? environment_.variable(name) : std::nullopt;
+        return value && is_whole(*value, platform_) ? *value : std::string();
+    }
+
+    // Empty: nobody knows.
+    std::string folder(const ClientFolders& folders) const {
+        const auto& [base, name] = folders[static_cast<std::size_t>(platform_)];
+        const auto above = path(base);
+        return above.empty() ? above : below(above, name);
+    }
+
+private:
+    std::string home() const {
+        const auto profile = platform_ == Platform::Windows ? said("USERPROFILE") : std::string();
+        return profile.empty() ? environment_.home : profile;
+    }
+
+    std::string path(Base base) const {
+        const auto at_home = [&](const char* name) {
+            const auto above = home();
+            return above.empty() ? above : below(above, name);
+        };
+        if (base == Base::Home) return home();
+        if (base == Base::Config || platform_ == Platform::Linux) {
+            if (platform_ != Platform::Windows) return environment_.config_home;
+            const auto moved = said("XDG_CONFIG_HOME");
+            return moved.empty() ? at_home(".config") : moved;
+        }
+        if (platform_ == Platform::MacOs) return at_home("Library/Application Support");
+        const auto roaming = said("APPDATA");
+        return roaming.empty() ? at_home("AppData/Roaming") : roaming;
+    }
+
+    const config::Environment& environment_;
+    const Platform platform_;
+};
+
+// The likeliest first; empty: nobody knows.
+std::vector<std::string> folders_of(const KnownClient& client,
+                                    const config::Environment& environment, Platform platform) {
+    const Bases bases(environment, platform);
+    if (auto moved = bases.said(client.variable); !moved.empty()) return {std::move(moved)};
+    std::vector<std::string> folders;
+    for (const auto& each : client.folders)
+        if (auto folder = bases.folder(each); !folder.empty()) folders.push_back(std::move(folder));
+    return folders;
 }
 
 // Whichever key a client has for it.
@@ -58,18 +110,22 @@ bool is_patchbay(std::string_view program, const std::string& self) {
 
 }  // namespace
 
-std::string file_of(const KnownClient& client, const config::Environment& environment) {
-    const auto folder = folder_of(client, environment);
-    return folder.empty() ? std::string() : first_there(folder, client.files);
+std::string file_of(const KnownClient& client, const config::Environment& environment,
+                    Platform platform) {
+    const auto folders = folders_of(client, environment, platform);
+    for (const auto& folder : folders)
+        if (auto file = first_there(folder, client.files); is_there(file)) return file;
+    return folders.empty() ? std::string() : first_there(folders.front(), client.files);
 }
 
 std::vector<std::string> profile_files_of(const KnownClient& client,
-                                          const config::Environment& environment) {
-    const auto folder = folder_of(client, environment);
+                                          const config::Environment& environment,
+                                          Platform platform) {
+    const auto folders = folders_of(client, environment, platform);
     std::vector<std::string> files;
-    if (!client.profiles || folder.empty()) return files;
+    if (!client.profiles || folders.empty()) return files;
     std::error_code failed;
-    std::filesystem::directory_iterator profile(below(folder, client.profiles), failed);
+    std::filesystem::directory_iterator profile(below(folders.front(), client.profiles), failed);
     for (; !failed && profile != std::filesystem::directory_iterator() &&
            files.size() < kMostProfiles;
          profile.increment(failed))

@@ -1,7 +1,14 @@
-// The clients that `patchbay connect` and `import` know: where each keeps its MCP servers on Linux, and in which
-// words. One row a client, with the page that says so; a new client is a new row.
+// The clients that `patchbay connect` and `import` know: where each keeps its MCP servers on each platform, and in
+// which words. One row a client, with the page that says so; a new client is a new row.
 //
-// Threads: [any], pure. Where a client looks is told by the environment, as the client itself does it.
+// The functions of a row (`program`, `url`, `restate`, EntryWords::sse) are pure and know nothing of files: who writes
+// an entry into a client's file is client_entry, who writes it for one run given_file, and who reads one
+// foreign_servers. What a client does not say in its documentation is not in its row, even where it is known to work.
+//
+// Threads: [any]; looks at which of a client's files are there. Where a client looks is told by the environment, as the
+//          client itself does it.
+// Errors:  none; a place that nobody knows is an empty path.
+// Source:  KnownClient::source of each; config/README.md has the table of places, which a test holds against this one.
 #pragma once
 
 #include "config/edit/edit.hpp"
@@ -10,12 +17,32 @@
 
 #include <boost/json.hpp>
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace patchbay::app {
+
+enum class Platform { Linux, MacOs, Windows };
+#if defined(__APPLE__)
+inline constexpr auto kThisPlatform = Platform::MacOs;
+#elif defined(_WIN32)
+inline constexpr auto kThisPlatform = Platform::Windows;
+#else
+inline constexpr auto kThisPlatform = Platform::Linux;
+#endif
+
+// Home: $HOME, %USERPROFILE%. Config: $XDG_CONFIG_HOME or ~/.config, of programs that keep to it on every platform.
+// Applications: where those of the platform have their settings; as Config on Linux, else
+// ~/Library/Application Support or %APPDATA%.
+enum class Base { Home, Config, Applications };
+struct ClientFolder {
+    Base base;
+    const char* name;  // below it; empty: itself
+};
+using ClientFolders = std::array<ClientFolder, 3>;  // by Platform
 
 // What a client starts.
 struct Launch {
@@ -54,11 +81,10 @@ struct KnownClient {
     const char* id;     // as it is written on the command line
     const char* title;  // as people know it
     config::Format format;
-    // Its own file for all that a person does: `variable` has its folder, else `folder` below the home or
-    // the configuration directory. Of several names the first that is there counts, else the first.
-    enum class Below { Home, Config } below;
+    // Its own file for all that a person does: `variable` has its folder, else it is the first of `folders`
+    // that has one. Of several names the first that is there counts; where none is, the first in the first folder.
     const char* variable;  // null: none moves it
-    const char* folder;
+    std::vector<ClientFolders> folders;
     std::vector<const char*> files;
     std::vector<const char*>
         project_files;  // below the project's folder; none: it has no such file
@@ -86,10 +112,12 @@ const KnownClient* find_client(std::string_view id);  // null: none
 std::vector<std::string> transports_of(const KnownClient& client);
 
 // Where its file is, or would be. Empty: nobody knows, as there is no home.
-std::string file_of(const KnownClient& client, const config::Environment& environment);
+std::string file_of(const KnownClient& client, const config::Environment& environment,
+                    Platform platform = kThisPlatform);
 // Those of its profiles that are there, by name.
 std::vector<std::string> profile_files_of(const KnownClient& client,
-                                          const config::Environment& environment);
+                                          const config::Environment& environment,
+                                          Platform platform = kThisPlatform);
 // The same of a project's folder; empty: it has no such file.
 std::string project_file_of(const KnownClient& client, const std::string& folder);
 // Of a file that says `root`.
