@@ -143,8 +143,8 @@ Result<Turn> take_turn(const std::string& state_directory) {
     return std::make_shared<const core::Descriptor>(std::move(*taken));
 }
 
-Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& state_directory,
-                                  Turn turn) {
+Result<ScopeFile> ScopeFile::open(const std::string& path, const config::Environment& environment,
+                                  const std::string& state_directory, Turn turn) {
     auto seen = ClientFile::read(path);
     if (!seen) return seen.error();
     // One record for each file: the text before its last change.
@@ -165,7 +165,8 @@ Result<ScopeFile> ScopeFile::open(const std::string& path, const std::string& st
                                              ": expected a name that ends in .toml, .yaml, "
                                              ".yml, .json or .jsonc"};
     opened.format_ = *format;
-    auto root = edit::read(opened.file_.text(), *format);
+    opened.parsed_ = environment.parsed;
+    auto root = edit::read(opened.file_.text(), *format, opened.parsed_.get());
     if (!root) return in_file(path, root.error());
     opened.root_ = std::move(*root);
     return opened;
@@ -195,7 +196,7 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
         if (const auto folder = fs::path(path).parent_path(); !fs::is_directory(folder, ignored))
             return Error{ErrorCode::NotFound,
                          path + ": there is no folder " + folder.string() + "; make it first"};
-        auto named = open(path, state_directory, std::move(turn));
+        auto named = open(path, environment, state_directory, std::move(turn));
         if (named) named->find_table(id);
         return named;
     }
@@ -209,7 +210,8 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
         if (first.empty()) first = path;
         // The text is looked at again within our turn. One that does not parse may define it, too: then
         // nobody can say what the scope has.
-        const auto root = edit::read(seen->text(), *config::format_of(path));
+        const auto root =
+            edit::read(seen->text(), *config::format_of(path), environment.parsed.get());
         if (!root)
             return in_file(path,
                            {root.error().code,
@@ -224,7 +226,7 @@ Result<ScopeFile> ScopeFile::choose(Scope scope, const std::string& id, const st
     if (first.empty()) first = places->fresh;
     if (!places->folder.empty())
         if (auto inside = check_inside(first, places->folder); !inside) return inside.error();
-    auto chosen = open(first, state_directory, std::move(turn));
+    auto chosen = open(first, environment, state_directory, std::move(turn));
     if (!chosen) return chosen;
     chosen->find_table(id);
     // What one user says of servers may hold secrets; a project's file is for all who have the checkout.
@@ -244,15 +246,15 @@ bool ScopeFile::has_list() const {
 }
 
 Result<std::string> ScopeFile::with(const json::object& entry) const {
-    return placed(edit::set(file_.text(), format_, key_, entry));
+    return placed(edit::set(file_.text(), format_, key_, entry, parsed_.get()));
 }
 
 Result<std::string> ScopeFile::with(const std::string& member, const json::value& value) const {
-    return placed(edit::set(file_.text(), format_, below(key_, member), value));
+    return placed(edit::set(file_.text(), format_, below(key_, member), value, parsed_.get()));
 }
 
 Result<std::string> ScopeFile::without() const {
-    return placed(edit::remove(file_.text(), format_, key_));
+    return placed(edit::remove(file_.text(), format_, key_, parsed_.get()));
 }
 
 Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, json::object note,

@@ -81,8 +81,8 @@ public:
 private:
     ScopeFile(std::string path, ClientFile file, ClientRecord record)
         : path_(std::move(path)), file_(std::move(file)), record_(std::move(record)) {}
-    static Result<ScopeFile> open(const std::string& path, const std::string& state_directory,
-                                  Turn turn);
+    static Result<ScopeFile> open(const std::string& path, const config::Environment& environment,
+                                  const std::string& state_directory, Turn turn);
     void find_table(const std::string& id);
     Result<std::string> placed(Result<std::string> text) const;
 
@@ -90,6 +90,7 @@ private:
     ClientFile file_;
     ClientRecord record_;
     Turn turn_;
+    std::shared_ptr<config::ParsedTexts> parsed_;
     config::Format format_ = config::Format::Toml;
     boost::json::object root_;
     config::edit::Path key_;  // of the entry

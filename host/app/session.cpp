@@ -5,6 +5,7 @@
 #include "app/output.hpp"
 #include "app/own_host.hpp"
 #include "app/terminal_person.hpp"
+#include "config/parsed_texts.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -29,8 +30,14 @@ config::Environment environment_of(const GlobalOptions& global) {
     environment.sets = global.sets;
     environment.log_level = global.log_level;
     environment.client_files = &clients;
+    environment.parsed = global.parsed;
     environment.servers_of = config::scope_named(global.servers_of);
     return environment;
+}
+
+GlobalOptions parsing_once(GlobalOptions global) {
+    global.parsed = std::make_shared<config::ParsedTexts>();
+    return global;
 }
 
 HostOptions host_options(const GlobalOptions& global) {

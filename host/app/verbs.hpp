@@ -10,11 +10,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
+}
+
+namespace patchbay::config {
+class ParsedTexts;
 }
 
 namespace patchbay::app {
@@ -44,7 +49,11 @@ struct GlobalOptions {
     bool quiet = false;    // no warnings
     bool alone = false;    // no running host is asked
     bool verbose = false;  // says whether one is
+    // Environment::parsed of a verb that reads the same files many times, and then ends; null: none.
+    std::shared_ptr<config::ParsedTexts> parsed = {};
 };
+// The same, for one run of such a verb.
+GlobalOptions parsing_once(GlobalOptions global);
 
 class Choice;
 

@@ -369,7 +369,7 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
     choice.on(add, [options, &add](const auto& global) {
         options->named = id_comes_first(add);
         options->by = "mcp add";
-        return add_words_verb(global, *options);
+        return add_words_verb(parsing_once(global), *options);
     });
 
     auto& add_json = add_verb(mcp, "add-json", "The same from an entry in JSON",
@@ -381,7 +381,7 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
     add_json.add_flag("--replace", options->replace, "In place of what this scope has by that id");
     choice.on(add_json, [options](const auto& global) {
         options->by = "mcp add-json";
-        return add_json_verb(global, *options);
+        return add_json_verb(parsing_once(global), *options);
     });
 }
 

@@ -171,8 +171,9 @@ void tell_kept_off(const GlobalOptions& global, const std::vector<std::string>& 
 
 }  // namespace
 
-int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
+int switch_in_file(const GlobalOptions& given, const std::vector<std::string>& servers,
                    const std::string& scope, bool on) {
+    const auto global = parsing_once(given);
     int code = kOk;
     const auto environment = environment_of(global);
     if (auto turn = take_turn(default_state_directory(environment))) {
@@ -204,7 +205,9 @@ void add_remove_verb(CLI::App& mcp, Choice& choice) {
                             "it stays, and is told. Back with: patchbay config undo");
     remove.alias("rm");
     take_place(remove, *options);
-    choice.on(remove, [options](const auto& global) { return remove_verb(global, *options); });
+    choice.on(remove, [options](const auto& global) {
+        return remove_verb(parsing_once(global), *options);
+    });
 }
 
 void add_undo_verb(CLI::App& config, Choice& choice) {
@@ -217,7 +220,8 @@ void add_undo_verb(CLI::App& config, Choice& choice) {
     undo.add_option("FILE", options->file,
                     "Of this file; without it, of the one that was changed last");
     undo.add_flag("--dry-run", options->dry_run, "Show which change it is and take nothing back");
-    choice.on(undo, [options](const auto& global) { return undo_verb(global, *options); });
+    choice.on(undo,
+              [options](const auto& global) { return undo_verb(parsing_once(global), *options); });
 }
 
 }  // namespace patchbay::app

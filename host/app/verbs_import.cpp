@@ -282,7 +282,9 @@ void add_import_verb(CLI::App& app, Choice& choice) {
     import.add_flag("--dry-run", options->dry_run, "Show it and write nothing");
     import.add_flag("--replace", options->replace,
                     "In place of what that scope has by the same id");
-    choice.on(import, [options](const auto& global) { return import_verb(global, *options); });
+    choice.on(import, [options](const auto& global) {
+        return import_verb(parsing_once(global), *options);
+    });
 }
 
 }  // namespace patchbay::app

@@ -4,6 +4,7 @@
 
 #include "config/approval.hpp"
 #include "config/keys.hpp"
+#include "config/parsed_texts.hpp"
 #include "config/rules.hpp"
 #include "config/server_lists.hpp"
 #include "core/spelling.hpp"
@@ -494,8 +495,8 @@ Fragment restate(Node root, Source source) {
     return fragment;
 }
 
-Fragment read_fragment(std::string_view text, Format format, Source source) {
-    auto parsed = parse(text, format);
+Fragment read_fragment(std::string_view text, Format format, Source source, ParsedTexts* texts) {
+    auto parsed = texts ? texts->parse(text, format) : parse(text, format);
     if (!parsed.problem) return restate(std::move(parsed.root), std::move(source));
     Fragment fragment;
     fragment.broken = true;

@@ -21,6 +21,8 @@
 
 namespace patchbay::config {
 
+class ParsedTexts;
+
 struct Source {
     Scope scope = Scope::User;
     // Orders the sources of the session scope (--config < PATCHBAY_CONFIG < ... < --set). Sources
@@ -82,7 +84,8 @@ struct Fragment {
 // Recognises the dialect of a parsed file and restates it in our words.
 Fragment restate(Node root, Source source);
 
-// parse() and restate(): a broken file is a Fragment with one diagnostic.
-Fragment read_fragment(std::string_view text, Format format, Source source);
+// parse() and restate(): a broken file is a Fragment with one diagnostic. `parsed`: see Environment.
+Fragment read_fragment(std::string_view text, Format format, Source source,
+                       ParsedTexts* parsed = nullptr);
 
 }  // namespace patchbay::config

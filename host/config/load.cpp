@@ -173,7 +173,7 @@ Config check(Fragment fragment, const Environment& environment,
 Config check_file(const std::string& path, Scope scope, const Environment& environment,
                   const std::vector<PluginFragment>& plugins) {
     Candidate candidate{scope, path, {}, {}};
-    auto fragment = read_source(path, {scope, 1, path}, candidate);
+    auto fragment = read_source(path, {scope, 1, path}, candidate, environment.parsed.get());
     if (candidate.found == Candidate::Found::Absent) {
         fragment.broken = true;
         fragment.diagnostics.push_back(
@@ -185,7 +185,8 @@ Config check_file(const std::string& path, Scope scope, const Environment& envir
 Config check_text(std::string_view text, const std::string& path, Scope scope,
                   const Environment& environment, const std::vector<PluginFragment>& plugins) {
     const auto format = format_of(path).value_or(Format::Json);
-    return check(read_fragment(text, format, {scope, 1, path}), environment, plugins);
+    return check(read_fragment(text, format, {scope, 1, path}, environment.parsed.get()),
+                 environment, plugins);
 }
 
 }  // namespace patchbay::config

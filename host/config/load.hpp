@@ -9,6 +9,7 @@
 #include "core/secrets.hpp"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct StoredSecrets {
 };
 
 class ClientFiles;  // followed.hpp
+class ParsedTexts;  // parsed_texts.hpp
 
 // Everything the outside world contributes, so that tests can bring their own.
 struct Environment {
@@ -41,6 +43,8 @@ struct Environment {
     // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
     core::Secrets* secrets = nullptr;
     const ClientFiles* client_files = nullptr;  // null: nobody knows any, so [import] follows none
+    // Of one command, on one thread: what it reads again is not parsed again. Null: it is.
+    std::shared_ptr<ParsedTexts> parsed = {};
 
     static Environment of_this_process();
 };

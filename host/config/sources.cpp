@@ -73,8 +73,9 @@ public:
     }
 
 private:
-    static void look(Candidate& place, Source source, std::vector<Fragment>& into) {
-        auto fragment = read_source(place.path, std::move(source), place);
+    void look(Candidate& place, Source source, std::vector<Fragment>& into) const {
+        auto fragment =
+            read_source(place.path, std::move(source), place, environment_.parsed.get());
         if (place.found != Candidate::Found::Absent) into.push_back(std::move(fragment));
     }
 
@@ -303,7 +304,8 @@ private:
             given.starts_with('/') ? given : environment_.working_directory + "/" + given;
         auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, path, {}, asked_by});
         if (!admitted_or_told(place)) return;
-        auto fragment = read_source(path, {Scope::Session, rank, path}, place);
+        auto fragment =
+            read_source(path, {Scope::Session, rank, path}, place, environment_.parsed.get());
         if (place.found == Candidate::Found::Absent) {
             std::string message = "no such file (named by " + asked_by + ")";
             fragment.diagnostics.push_back({RuleId::MissingFile,
@@ -413,7 +415,8 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes, W
     return text;
 }
 
-Fragment read_source(const std::string& path, Source source, Candidate& candidate) {
+Fragment read_source(const std::string& path, Source source, Candidate& candidate,
+                     ParsedTexts* parsed) {
     Fragment fragment;
     const bool project = from_project(source.scope);
     const auto text = read_file(path, kFileBytes,
@@ -422,7 +425,7 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
                                                                     : Writable::ByAnybody);
     const auto format = format_of(path);
     if (text && format) {
-        fragment = read_fragment(*text, *format, std::move(source));
+        fragment = read_fragment(*text, *format, std::move(source), parsed);
         candidate.found = fragment.broken ? Candidate::Found::Broken : Candidate::Found::Read;
         if (fragment.broken) candidate.note = fragment.diagnostics.front().message;
         return fragment;

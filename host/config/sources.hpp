@@ -31,6 +31,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes = 
 
 // Reads by the suffix of the name; `candidate` learns what was found. A project or local file that
 // others may write is Ignored, an enterprise file of that kind Unreadable.
-Fragment read_source(const std::string& path, Source source, Candidate& candidate);
+Fragment read_source(const std::string& path, Source source, Candidate& candidate,
+                     ParsedTexts* parsed = nullptr);
 
 }  // namespace patchbay::config

@@ -14,11 +14,11 @@ namespace patchbay::config {
 
 namespace {
 
-// Brackets and dots of keys, outside of strings and comments. May be wrong about text that is not
+// Brackets and dots of keys, outside of strings and comments, and the comments. May be wrong about text that is not
 // TOML, but only from the byte on where the parser stops too.
-class DepthScan {
+class Scan {
 public:
-    explicit DepthScan(std::string_view text) : text_(text) {}
+    explicit Scan(std::string_view text) : text_(text) {}
 
     // The first place that nests too deep.
     std::optional<Mark> find() {
@@ -29,7 +29,7 @@ public:
                 continue;
             }
             if (c == '#') {
-                at_ = std::min(text_.find('\n', at_), text_.size());
+                skip_comment();
                 continue;
             }
             step(c);
@@ -39,7 +39,34 @@ public:
         return {};
     }
 
+    // A file that has grown for years is comments for the most part, and the library takes as long for a byte of one
+    // as for any other: what it gets is without them, with each line and column of the rest as it was.
+    std::string without_comments() const {
+        std::string out;
+        out.reserve(text_.size());
+        std::size_t done = 0;
+        for (const auto& [begin, end] : comments_) {
+            out.append(text_, done, begin - done);
+            done = end;
+        }
+        return out.append(text_, done);
+    }
+
 private:
+    // Up to the end of its line. One with a control character is no TOML, which the library is to say.
+    void skip_comment() {
+        const auto begin = at_;
+        at_ = std::min(text_.find('\n', at_), text_.size());
+        const auto end = at_ < text_.size() && text_[at_ - 1] == '\r' ? at_ - 1 : at_;
+        const bool plain =
+            std::none_of(text_.begin() + static_cast<std::ptrdiff_t>(begin),
+                         text_.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+                             const auto byte = static_cast<unsigned char>(c);
+                             return (byte < 0x20 && c != '\t') || byte == 0x7f;
+                         });
+        if (plain) comments_.emplace_back(begin, end);
+    }
+
     void step(char c) {
         switch (c) {
             case '.':
@@ -93,6 +120,7 @@ private:
     }
 
     std::string_view text_;
+    std::vector<std::pair<std::size_t, std::size_t>> comments_;
     std::size_t at_ = 0;
     std::size_t brackets_ = 0;
     std::size_t dots_ = 0;
@@ -214,11 +242,12 @@ bool is_bare_text(std::string_view text, Mark mark) {
 
 Parsed parse_toml(std::string_view text, const Bounds& bounds) {
     Parsed parsed;
-    if (const auto deep = DepthScan(text).find()) {
+    Scan scan(text);
+    if (const auto deep = scan.find()) {
         parsed.problem = too_deep(*deep);
         return parsed;
     }
-    const auto result = toml::parse(text);
+    const auto result = toml::parse(scan.without_comments());
     if (!result) {
         const auto& error = result.error();
         const auto mark = mark_of(error.source().begin);

@@ -3,6 +3,7 @@
 #include "config/edit/json_edit.hpp"
 #include "config/edit/toml_edit.hpp"
 #include "config/edit/yaml_edit.hpp"
+#include "config/parsed_texts.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::config::edit {
@@ -17,8 +18,8 @@ std::string at(Mark mark) {
                           : std::to_string(mark.line) + ":" + std::to_string(mark.column) + ": ";
 }
 
-Result<Node> parsed(std::string_view text, Format format) {
-    auto read = parse(text, format, kBounds);
+Result<Node> parsed(std::string_view text, Format format, ParsedTexts* texts) {
+    auto read = texts ? texts->parse(text, format, kBounds) : parse(text, format, kBounds);
     if (read.problem)
         return Error{ErrorCode::Invalid, at(read.problem->mark) + read.problem->message};
     return std::move(read.root);
@@ -56,8 +57,9 @@ json::object& parent_of(json::object& root, const Path& path) {
     return *table;
 }
 
-bool means(std::string_view text, Format format, const Path& path, const json::object& wanted) {
-    const auto root = parsed(text, format);
+bool means(std::string_view text, Format format, const Path& path, const json::object& wanted,
+           ParsedTexts* texts) {
+    const auto root = parsed(text, format, texts);
     if (!root) return false;
     auto got = to_object(*root);
     if (check_way(*root, path)) make_way(got, path);
@@ -85,8 +87,8 @@ Error no_way(const Path& path) {
 
 // `value` null: it is removed.
 Result<std::string> changed(std::string_view text, Format format, const Path& path,
-                            const json::value* value) {
-    const auto root = parsed(text, format);
+                            const json::value* value, ParsedTexts* texts) {
+    const auto root = parsed(text, format, texts);
     if (!root) return root.error();
     if (auto way = check_way(*root, path); !way) return way.error();
     if (value && format == Format::Toml && !toml_can_say(*value))
@@ -104,19 +106,22 @@ Result<std::string> changed(std::string_view text, Format format, const Path& pa
     const auto body = text.substr(marked ? kByteOrderMark.size() : 0);
     for (auto& change : changes_for(body, format, *root, path, value)) {
         const auto out = apply(body, std::move(change));
-        if (out && means(*out, format, path, wanted))
-            return (marked ? std::string(kByteOrderMark) : std::string()) + *out;
+        if (!out) continue;
+        // As it would be written, with its mark: whoever reads it again finds it parsed.
+        auto whole = (marked ? std::string(kByteOrderMark) : std::string()) + *out;
+        if (means(whole, format, path, wanted, texts)) return whole;
     }
     // A table that becomes a plain value may have to stand elsewhere.
-    const auto without = value && was_there ? changed(text, format, path, nullptr)
+    const auto without = value && was_there ? changed(text, format, path, nullptr, texts)
                                             : Result<std::string>(no_way(path));
-    return without ? changed(*without, format, path, value) : Result<std::string>(no_way(path));
+    return without ? changed(*without, format, path, value, texts)
+                   : Result<std::string>(no_way(path));
 }
 
 }  // namespace
 
-Result<json::object> read(std::string_view text, Format format) {
-    const auto root = parsed(text, format);
+Result<json::object> read(std::string_view text, Format format, ParsedTexts* texts) {
+    const auto root = parsed(text, format, texts);
     if (!root) return root.error();
     return to_object(*root);
 }
@@ -133,12 +138,13 @@ const json::value* find(const json::object& root, const Path& path) {
 }
 
 Result<std::string> set(std::string_view text, Format format, const Path& path,
-                        const json::value& value) {
-    return changed(text, format, path, &value);
+                        const json::value& value, ParsedTexts* texts) {
+    return changed(text, format, path, &value, texts);
 }
 
-Result<std::string> remove(std::string_view text, Format format, const Path& path) {
-    return changed(text, format, path, nullptr);
+Result<std::string> remove(std::string_view text, Format format, const Path& path,
+                           ParsedTexts* texts) {
+    return changed(text, format, path, nullptr, texts);
 }
 
 json::value nested(const Path& path, std::size_t from, const json::value& value) {

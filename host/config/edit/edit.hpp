@@ -22,6 +22,10 @@
 #include <string_view>
 #include <vector>
 
+namespace patchbay::config {
+class ParsedTexts;
+}
+
 namespace patchbay::config::edit {
 
 // From the top of the file down to what is meant; one key at least.
@@ -30,17 +34,19 @@ using Path = std::vector<std::string>;
 // Other programs keep more in theirs than settings: histories of all projects, for one.
 inline constexpr Bounds kBounds{32u << 20, 500'000};
 
-// All that it says.
-Result<boost::json::object> read(std::string_view text, Format format);
+// All that it says. `parsed`, here and below: as Environment has it.
+Result<boost::json::object> read(std::string_view text, Format format,
+                                 ParsedTexts* parsed = nullptr);
 // What stands at `path`; null: nothing.
 const boost::json::value* find(const boost::json::object& root, const Path& path);
 
 // With `value` at `path`, in place of what was there. Tables on the way are made, also from null. A table
 // that is replaced goes with the comments between its braces or lines.
 Result<std::string> set(std::string_view text, Format format, const Path& path,
-                        const boost::json::value& value);
+                        const boost::json::value& value, ParsedTexts* parsed = nullptr);
 // Without what is at `path`. Tables that this leaves empty stay, where the format has a way to say so.
-Result<std::string> remove(std::string_view text, Format format, const Path& path);
+Result<std::string> remove(std::string_view text, Format format, const Path& path,
+                           ParsedTexts* parsed = nullptr);
 
 // `value` below the keys of `path` from `from` on.
 boost::json::value nested(const Path& path, std::size_t from, const boost::json::value& value);
