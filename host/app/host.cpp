@@ -5,6 +5,7 @@
 #include "app/era_file.hpp"
 #include "app/exposed_secrets.hpp"
 #include "app/http_terms.hpp"
+#include "app/list_change.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
@@ -12,6 +13,7 @@
 #include "app/server_account.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
+#include "app/server_pins.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
@@ -153,7 +155,12 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                                                 .catalogue = &catalogue,
                                                 .observer = observer});
         connections->apply(registry::specs_of(config));
-        router.emplace(callers, *connections, *policy, catalogue, observer);
+        if (!options.state_directory.empty())
+            pins.emplace(loop, catalogue, *connections, options.state_directory + "/pins",
+                         loaded.project,
+                         [this](const std::string& server) { return origin_of(server); });
+        router.emplace(callers, *connections, *policy, catalogue, observer,
+                       pins ? &pins->pins() : nullptr);
         servers.emplace(config, *connections, *router, &catalogue,
                         options.environment.working_directory);
         if (!options.state_directory.empty())
@@ -196,6 +203,12 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     RunningSnapshot& running() {
         if (!snapshots) snapshots.emplace(loaded.config, *policy, *connections);
         return *snapshots;
+    }
+
+    std::optional<catalogue::Origin> origin_of(const std::string& server) {
+        const auto found = connections->find(server);
+        if (!found || !servers) return {};
+        return servers->origin_of(found->get().spec());
     }
 
     std::optional<std::string> account_of(const std::string& server) {
@@ -255,24 +268,18 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         if (!observer) return;
         const auto found = catalogue.listings().find(server);
         if (found == catalogue.listings().end()) return;
-        core::ListChange change{server, "tools", found->second->tools.size(), {}, {}, {}};
-        const auto* standing = catalogue.standing(server);
-        for (const auto& drift : catalogue.drifts(server)) {
-            const bool just_now = standing && drift.now == standing->listed;
-            if (drift.list != catalogue::List::Tools || !just_now) continue;
-            change.added = drift.added;
-            change.removed = drift.removed;
-            for (const auto& each : drift.changed) change.changed.push_back(each.name);
-        }
-        observer->on_list_changed(change);
+        observer->on_list_changed(change_of_tools(catalogue, *found));
+        if (pins) pins->tell(server, *router, *observer);
     }
     // Of tools each list is told of, above.
     void on_drift(const catalogue::Drift& drift) override {
         if (!observer || drift.list == catalogue::List::Tools) return;
-        core::ListChange change{
-            drift.server, catalogue::name_of(drift.list), {}, drift.added, drift.removed, {}};
-        for (const auto& each : drift.changed) change.changed.push_back(each.name);
-        observer->on_list_changed(change);
+        observer->on_list_changed(change_of(drift));
+        if (pins) pins->tell(drift.server, *router, *observer);
+    }
+    // Another definition has pins of its own.
+    void forget_pins() {
+        if (pins) pins->pins().forget();
     }
     void tell_move(const registry::Plan& plan, std::string_view cause) {
         if (!observer) return;
@@ -313,6 +320,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                         logs->note(server, text);
                     }};
     std::optional<connection::ConnectionPool> connections;
+    std::optional<ServerPins> pins;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
     std::optional<RunningSnapshot> snapshots;
@@ -405,6 +413,7 @@ std::shared_ptr<const registry::Snapshot> Host::read_snapshot() const {
 Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wanted,
                                    std::string_view cause) {
     auto plan = impl_->running().apply(std::move(wanted));
+    impl_->forget_pins();
     if (plan) impl_->tell_move(*plan, cause);
     if (plan && impl_->options.long_lived) recall_lists();
     if (plan && impl_->moved) impl_->moved();
@@ -413,6 +422,7 @@ Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wan
 
 Result<registry::Plan> Host::rollback() {
     auto plan = impl_->running().rollback();
+    impl_->forget_pins();
     if (plan) impl_->tell_move(*plan, "rollback");
     if (plan && impl_->moved) impl_->moved();
     return plan;
@@ -449,6 +459,9 @@ router::Router& Host::router() {
     return *impl_->router;
 }
 
+ServerPins* Host::pins() {
+    return impl_->pins ? &*impl_->pins : nullptr;
+}
 SignIns& Host::sign_ins() {
     return impl_->sign_ins;
 }

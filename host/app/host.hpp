@@ -28,6 +28,8 @@
 
 namespace patchbay::app {
 
+class ServerPins;
+
 struct HostOptions {
     config::Environment environment;              // where configuration comes from
     std::vector<std::string> plugin_directories;  // --plugin-dir
@@ -93,6 +95,9 @@ public:
     // list something else. Of a server that starts it is in any case, and what it lists for this one is kept for
     // the next. Reads files.
     void recall_lists(const std::vector<std::string>& servers = {});
+
+    // What was approved of what servers list; null: without a state directory nothing is kept.
+    ServerPins* pins();
 
     // What operations stand on: statuses, and why there is no server of a name.
     const service::Servers& servers() const;

@@ -221,6 +221,14 @@ json::object status_text(const Status& status) {
     if (status.tools) text["tools"] = *status.tools;
     auto& drifts = text["drifts"].emplace_array();
     for (const auto& drift : status.drifts) drifts.push_back(drift_text(drift));
+    auto& departures = text["departures"].emplace_array();
+    for (const auto& each : status.departures)
+        departures.push_back({{"list", each.list},
+                              {"name", each.name},
+                              {"state", each.state},
+                              {"why", each.why},
+                              {"blocked", each.blocked}});
+    text["more_departures"] = status.more_departures;
     auto& connections = text["connections"].emplace_array();
     for (const auto& one : status.connections)
         connections.push_back({{"use", one.use},
@@ -272,6 +280,13 @@ Result<Status> parse_status(const json::value& text) {
     if (const auto* drifts = core::array_in(told, "drifts"))
         for (const auto& each : *drifts)
             if (const auto* one = each.if_object()) status.drifts.push_back(drift_in(*one));
+    if (const auto* departures = core::array_in(told, "departures"))
+        for (const auto& each : *departures)
+            if (const auto* one = each.if_object())
+                status.departures.push_back({text_in(*one, "list"), text_in(*one, "name"),
+                                             text_in(*one, "state"), text_in(*one, "why"),
+                                             core::flag_in(one, "blocked") == true});
+    status.more_departures = number_in<std::size_t>(*told, "more_departures");
     if (const auto* connections = core::array_in(told, "connections"))
         for (const auto& each : *connections) {
             const auto* one = each.if_object();
@@ -290,7 +305,9 @@ json::object tool_text(const router::ListedTool& tool) {
             {"name", tool.tool->name},
             {"known", tool.tool->known},
             {"others", tool.tool->others},
-            {"schema_fault", tool.tool->schema_fault}};
+            {"schema_fault", tool.tool->schema_fault},
+            {"pin", tool.mismatch ? policy::name_of(*tool.mismatch) : ""},
+            {"blocked", tool.blocked}};
 }
 
 Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& definitions) {
@@ -304,8 +321,12 @@ Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& 
         if (!core::parse_json_object("{" + *members + "}", {})) return kNoTool;
     if (!level || tool.name.empty()) return kNoTool;
     definitions.push_back(std::move(tool));
-    return router::ListedTool{text_in(*told, "public_name"), text_in(*told, "server"),
-                              &definitions.back(), *level};
+    return router::ListedTool{text_in(*told, "public_name"),
+                              text_in(*told, "server"),
+                              &definitions.back(),
+                              *level,
+                              policy::mismatch_named(text_in(*told, "pin")),
+                              core::flag_in(told, "blocked") == true};
 }
 
 namespace {

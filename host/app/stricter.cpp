@@ -1,6 +1,7 @@
 #include "app/stricter.hpp"
 
 #include "config/approval.hpp"
+#include "config/hold_back.hpp"
 #include "config/permission_lists.hpp"
 
 #include <algorithm>
@@ -69,6 +70,11 @@ bool tighten(config::Server& server, const config::Server& said) {
     if (said.trust == "untrusted" && server.trust != "untrusted") {
         server.trust = said.trust;
         take_place(server, said, "trust");
+        changed = true;
+    }
+    if (config::freedom_of_pins(said.pins) < config::freedom_of_pins(server.pins)) {
+        server.pins = said.pins;
+        take_place(server, said, "pins");
         changed = true;
     }
     return changed;

@@ -76,6 +76,15 @@ int list_of_scope(const GlobalOptions& global, const std::string& scope);
 // `mcp enable` and `disable` with --scope: in that scope's file.
 int switch_in_file(const GlobalOptions& global, const std::vector<std::string>& servers,
                    const std::string& scope, bool on);
+void add_diff_verb(CLI::App& mcp, Choice& choice);
+// `trust --tools`: approves what these servers list now, and with --revoke forgets what was approved of them.
+struct ToolTrust {
+    bool yes = false;      // nobody is asked
+    bool refresh = false;  // but the servers
+};
+int trust_tools(const GlobalOptions& global, const std::vector<std::string>& servers,
+                ToolTrust how);
+int forget_tools(const GlobalOptions& global, const std::vector<std::string>& servers);
 void add_logs_verb(CLI::App& mcp, Choice& choice);
 void add_auth_verbs(CLI::App& mcp, Choice& choice);
 void add_tool_verbs(CLI::App& app, Choice& choice);

@@ -78,6 +78,17 @@ std::string tool_count(const Status& status) {
     return status.tools ? std::to_string(*status.tools) : "-";
 }
 
+// `12 (2 blocked)`: how many of its things are not what somebody approved.
+std::string tools_of(const Status& status) {
+    const auto blocked = std::count_if(status.departures.begin(), status.departures.end(),
+                                       [](const auto& each) { return each.blocked; });
+    const auto all = status.departures.size() + status.more_departures;
+    if (all == 0) return tool_count(status);
+    return tool_count(status) + " (" +
+           (blocked > 0 ? std::to_string(blocked) + " blocked" : std::to_string(all) + " changed") +
+           ")";
+}
+
 // "7 bytes", "1.5 KiB", "1 GiB"
 std::string byte_count(std::uint64_t bytes) {
     constexpr const char* kUnits[] = {" KiB", " MiB", " GiB", " TiB"};
@@ -105,7 +116,7 @@ void print_statuses(const Session& session, const std::vector<Status>& statuses)
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
                         {service::state_of(status, session.waited()), colour_of(status.state)},
-                        {tool_count(status)}});
+                        {tools_of(status)}});
     }
     print_table(rows);
 }
@@ -144,6 +155,14 @@ void print_detail(const Session& session, const Status& status) {
             std::string(catalogue::name_of(drift.list)) + " since " +
                 service::time_of(drift.before) + ": " + catalogue::summary(drift),
             "yellow");
+    for (const auto& each : status.departures)
+        row(each.blocked ? "blocked" : "pinned",
+            (each.name.empty() ? each.list : core::printable(each.name, 80)) + ": " +
+                core::printable(each.why, 500),
+            each.blocked ? "red" : "yellow");
+    if (status.more_departures > 0)
+        row("pinned", "and " + std::to_string(status.more_departures) +
+                          " more; patchbay mcp diff " + status.id + " shows all");
     for (const auto& note : status.notes) row("note", note);
     for (const auto& one : status.connections) {
         const auto pid = one.facts.find("pid");
@@ -385,7 +404,7 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
 void add_mcp_verbs(CLI::App& app, Choice& choice) {
     const auto server = std::make_shared<std::string>();
     auto& mcp = add_verb(app, "mcp",
-                         "Servers: status, test, list, logs, start, stop, restart, enable, "
+                         "Servers: status, test, list, diff, logs, start, stop, restart, enable, "
                          "disable, add, add-json, presets, get, "
                          "remove, login, logout, auth",
                          "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
@@ -423,6 +442,7 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         return *scope == "effective" ? list_verb(global) : list_of_scope(global, *scope);
     });
     add_logs_verb(mcp, choice);
+    add_diff_verb(mcp, choice);
     struct Turned {
         std::vector<std::string> servers;
         std::string scope;  // empty: in the host that runs

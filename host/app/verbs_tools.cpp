@@ -91,10 +91,16 @@ std::string type_of(const json::object* property) {
     return core::printable(core::join(words, " or "), 100);
 }
 
+// What a reader has to know before all else: it is refused, or not what somebody approved.
+std::string mark_of(const router::ListedTool& tool) {
+    if (tool.mismatch) return tool.blocked ? "blocked" : policy::name_of(*tool.mismatch);
+    return tool.level == config::Level::Deny ? "denied" : "";
+}
+
 // One tool that was named, for whoever is about to call it.
 void print_tool(const router::ListedTool& tool) {
-    const bool denied = tool.level == config::Level::Deny;
-    print_line(tool.public_name + (denied ? "  (denied)" : ""));
+    const auto mark = mark_of(tool);
+    print_line(tool.public_name + (mark.empty() ? "" : "  (" + mark + ")"));
     if (const auto told = tool.tool->text("description"); !told.empty()) print_foreign(told);
     const auto schema = tool.tool->input_schema();
     const auto* input = schema.if_object();
@@ -134,14 +140,14 @@ void print_tools(std::vector<router::ListedTool> tools, const std::vector<servic
             continue;
         }
         // Denied is not hidden: who wonders why a call is refused finds the tool here.
-        const bool denied = tool.level == config::Level::Deny;
+        const auto mark = mark_of(tool);
         const auto about = service::labelled(tool, limits);
         auto shown = core::printable(first_line(about), 100);
-        if (denied) shown.insert(0, "(denied) ");
+        if (!mark.empty()) shown.insert(0, "(" + mark + ") ");
         auto& row = rows.emplace_back();  // a list in braces would copy each
         row.reserve(2);
         row.push_back({std::move(tool.public_name)});
-        row.push_back({std::move(shown), denied ? "gray" : ""});
+        row.push_back({std::move(shown), tool.level == config::Level::Deny ? "gray" : ""});
         if (!schema) continue;
         // What stands there in its place is not the server's.
         if (const auto& fault = tool.tool->schema_fault; !fault.empty() && !global.quiet)

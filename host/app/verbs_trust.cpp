@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "app/visible_json.hpp"
 #include "config/approval.hpp"
 #include "core/text.hpp"
 #include "service/servers.hpp"
@@ -24,48 +25,12 @@ struct TrustOptions {
     std::vector<std::string> ids;
     bool yes = false;  // nobody is asked
     bool revoke = false;
+    bool tools = false;    // not the servers, but what they list
+    bool refresh = false;  // what they list now
 };
 
 constexpr const char* kUnbound =
     "no file is bound: ${...} decides which program runs, and only its text is approved";
-
-// JSON with every character outside of printable ASCII as \uXXXX: a control character, a direction
-// mark or a letter that looks like another one cannot hide in what is approved.
-std::string escaped(const json::value& value) {
-    const std::string text = json::serialize(value);
-    std::string out;
-    const auto unit = [&](unsigned code) {
-        char digits[16];  // wider than any: compilers do not know that it is one unit
-        std::snprintf(digits, sizeof digits, "\\u%04x", code);
-        out += digits;
-    };
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        if (lead >= 0x20 && lead < 0x7f) {
-            out += text[i++];
-            continue;
-        }
-        // Configuration is valid UTF-8, and Boost.JSON writes what it was given.
-        const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        unsigned code = size == 1 ? lead : lead & (0x7fu >> size);
-        for (std::size_t k = 1; k < size && i + k < text.size(); ++k)
-            code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3f);
-        i += size;
-        if (code < 0x10000) {
-            unit(code);
-        } else {
-            unit(0xd800 + ((code - 0x10000) >> 10));
-            unit(0xdc00 + ((code - 0x10000) & 0x3ff));
-        }
-    }
-    return out;
-}
-
-// To be read, and behind it what letters it is made of where they are not all plain ones.
-std::string visible(const json::value& value) {
-    const auto plain = escaped(value), text = core::printable_json(json::serialize(value));
-    return text == plain ? text : text + "  which is " + plain;
-}
 
 // One line for each thing that is approved, the members of the entry itself first.
 void show(const Proposal& proposal, const std::vector<Proposal>& shown, const TrustFile& trust,
@@ -241,6 +206,9 @@ int approve(Host& host, const TrustOptions& options, const GlobalOptions& global
 }
 
 int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
+    if (options.tools)
+        return options.revoke ? forget_tools(global, options.ids)
+                              : trust_tools(global, options.ids, {options.yes, options.refresh});
     Host host(host_options(global));
     if (!host.config().stop.empty()) return report_stop(host.config(), global);
     if (options.revoke) return revoke(host, options, global);
@@ -254,18 +222,27 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
 
 void add_trust_verb(CLI::App& app, Choice& choice) {
     const auto trust = std::make_shared<TrustOptions>();
-    auto& verb =
-        add_verb(app, "trust",
-                 "Approve servers and [auth.*] tables that a checkout brings: nothing of "
-                 "them runs before",
-                 "  patchbay trust                  what waits, and all it says\n  patchbay "
-                 "trust files           show it and ask\n  patchbay trust files --yes     "
-                 "approve it as it stands now\n  patchbay trust --revoke files\nAny change "
-                 "of a definition withdraws its approval, also another path of its program; "
-                 "a new file at the\nsame path is not noticed.");
+    auto& verb = add_verb(
+        app, "trust",
+        "Approve servers and [auth.*] tables that a checkout brings: nothing of "
+        "them runs before",
+        "  patchbay trust                  what waits, and all it says\n  patchbay "
+        "trust files           show it and ask\n  patchbay trust files --yes     "
+        "approve it as it stands now\n  patchbay trust --revoke files\n  patchbay trust files "
+        "--tools   what its server lists now (see patchbay mcp diff)\nAny change "
+        "of a definition withdraws its approval, also another path of its program; "
+        "a new file at the\nsame path is not noticed.");
     verb.add_option("ID", trust->ids, "A server, or auth.NAME");
     auto* yes = verb.add_flag("-y,--yes", trust->yes, "Approve the ids without asking");
-    verb.add_flag("--revoke", trust->revoke, "Withdraw the approval of the ids")->excludes(yes);
+    auto* revoke =
+        verb.add_flag("--revoke", trust->revoke, "Withdraw the approval of the ids")->excludes(yes);
+    auto* tools = verb.add_flag(
+        "--tools", trust->tools,
+        "Of servers of whatever file: approve the tools, prompts and templates that they listed "
+        "last, which patchbay mcp diff shows; with --revoke forget what was approved of them");
+    verb.add_flag("--refresh", trust->refresh, "With --tools: ask the servers what they have now")
+        ->needs(tools)
+        ->excludes(revoke);
     choice.on(verb, [trust](const auto& global) { return trust_verb(global, *trust); });
 }
 

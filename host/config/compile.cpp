@@ -80,7 +80,8 @@ private:
             for (const auto& tool : member.value.members)
                 rules_["tools." + tool.key] = source.place(tool.mark);
         } else if (member.key == "enabled" || member.key == "enabled_tools" ||
-                   member.key == "disabled_tools" || member.key == "trust") {
+                   member.key == "disabled_tools" || member.key == "trust" ||
+                   member.key == "pins") {
             rules_[member.key] = source.place(member.mark);
         }
     }
@@ -116,12 +117,26 @@ private:
                      entry->as_written(member.key) + ": " + wrong);
             }
         }
+        if (from_project(source->scope) && loosens_pins(server, voice)) {
+            server.pins.clear();
+            rules_.erase("pins");
+        }
         warn_of_two_units(voice);
         for (const auto& complaint : take_settings(entry->body, server)) {
             fail(RuleId::InvalidValue, *source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
         judge_mode(server, voice);
+    }
+
+    // Told where it is so, of a server that a checkout defines.
+    bool loosens_pins(const Server& server, const Voice& voice) {
+        const auto* pins = voice.entry->body.find("pins");
+        if (!pins || server.pins == "block") return false;
+        note(Severity::Error, *voice.source, pins->mark,
+             std::string("a ") + name_of(voice.source->scope) +
+                 " file may not loosen the pins of a server; write it to your user config");
+        return true;
     }
 
     // One unit of each is enough; which of two counts nobody would guess.
@@ -327,6 +342,11 @@ private:
                      "this entry is about another server first, so here it does not " +
                          core::join(why, ", nor "));
             }
+        }
+        // A checkout's own servers are pinned, and none of its files has a say in that.
+        if (from_project(source->scope) && !of_a_checkout && loosens_pins(changed, voice)) {
+            changed.pins = server.pins;
+            held.insert("pins");
         }
         // What was held back is the source of nothing.
         for (auto member : entry->body.members) {

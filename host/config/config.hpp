@@ -121,6 +121,7 @@ struct Server {
     std::vector<std::string> disabled_tools;
     std::map<std::string, Level> tools;  // raw tool name -> level
     std::string trust;                   // "", "trusted", "untrusted"
+    std::string pins;                    // "", "block", "warn", "off"
     std::string mode;
     bool lazy = false;
     // How long a shared connection that nobody holds is kept; 0: for ever. None: as `lazy` says.
@@ -137,7 +138,7 @@ struct Server {
     // nothing was.
     std::optional<std::string> program;
     // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME",
-    // "trust"; "disabled_tools.NAME" of a tool that another file than the rest disables.
+    // "trust", "pins"; "disabled_tools.NAME" of a tool that another file than the rest disables.
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {
         const auto it = rules.find(rule);

@@ -6,6 +6,10 @@
 
 namespace patchbay::config {
 
+int freedom_of_pins(std::string_view pins) {
+    return pins == "block" ? 0 : pins.empty() ? 1 : pins == "warn" ? 2 : 3;
+}
+
 std::vector<std::string> hold_back(const Server& before, Server& after, bool naming_allows,
                                    std::set<std::string>& held) {
     std::vector<std::string> why;
@@ -21,6 +25,11 @@ std::vector<std::string> hold_back(const Server& before, Server& after, bool nam
         refuse("raise the trust in a server");
         after.trust = before.trust;
         held.insert("trust");
+    }
+    if (freedom_of_pins(after.pins) > freedom_of_pins(before.pins)) {
+        refuse("loosen the pins of a server");
+        after.pins = before.pins;
+        held.insert("pins");
     }
     // Who shares a server with whom is the user's to say; to keep them apart is no harm.
     const auto mode_of = [](const Server& server) {

@@ -7,6 +7,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::config {
@@ -16,5 +17,9 @@ namespace patchbay::config {
 // `held`: the keys, and "tools.NAME", of which nothing is left.
 std::vector<std::string> hold_back(const Server& before, Server& after, bool naming_allows,
                                    std::set<std::string>& held);
+
+// How much that word of `pins` lets a server list otherwise than it was approved; more is freer. What stands nowhere is
+// blocked where somebody stands behind it, so that only "block" is stricter.
+int freedom_of_pins(std::string_view pins);
 
 }  // namespace patchbay::config

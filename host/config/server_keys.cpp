@@ -172,6 +172,11 @@ constexpr std::array kOtherKeys = {
                   return take_one_of(s.trust, v, {"trusted", "untrusted"});
               },
               told<&S::trust>},
+    ServerKey{"pins", kYes, Effect::Judge,
+              [](S& s, N v) {
+                  return take_one_of(s.pins, v, {"block", "warn", "off"});
+              },
+              told<&S::pins>},
     ServerKey{"mode", kYes, Effect::Adjust, [](S& s, N v) { return take_text(s.mode, v); },
               told<&S::mode>},
     ServerKey{"lazy", kNo, Effect::Adjust, [](S& s, N v) { return take_flag(s.lazy, v); },

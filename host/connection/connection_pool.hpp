@@ -51,6 +51,9 @@ public:
     void connect(const Caller& caller, std::vector<std::string> servers,
                  std::function<void()> settled);
 
+    // Who is asked before a request goes out in another session than the one it was judged for; null: nobody.
+    void judge_resends(ResendJudge* judge) { context_.resends = judge; }
+
     // What every server is told from its next handshake on that its clients can do.
     void offer(boost::json::object capabilities);
     // The same, as catalogue::Items have it.

@@ -8,6 +8,7 @@
 #include "config/config.hpp"
 #include "connection/caller.hpp"
 #include "connection/era_memory.hpp"
+#include "connection/reply.hpp"
 #include "connection/start_queue.hpp"
 #include "connection/status.hpp"
 #include "core/limits.hpp"
@@ -94,6 +95,18 @@ public:
     virtual std::optional<std::string> variable(const std::string& name) const = 0;
 };
 
+// Whether what a caller asked may still go out: it waited for the next session, or is sent again, and what its server
+// lists may be another thing by now.
+class ResendJudge {
+public:
+    // Why not; nothing: it may.
+    virtual std::optional<Error> refuses(CallerNumber caller, const std::string& server,
+                                         const Request& request) = 0;
+
+protected:
+    ~ResendJudge() = default;
+};
+
 // What no connection changes.
 struct Terms {
     protocol::ClientIdentity identity;
@@ -137,6 +150,7 @@ struct Context {
     // Of the connection that was made last, each of which has a number of its own; null: they are not told apart.
     std::uint64_t* last_connection = nullptr;
     std::optional<SandboxState> sandbox_state = std::nullopt;  // none: nobody has set one
+    ResendJudge* resends = nullptr;                            // null: all may
 };
 
 }  // namespace patchbay::connection

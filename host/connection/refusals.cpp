@@ -16,7 +16,7 @@ constexpr unsigned kForbidden = 403;
 Refusals::Refusals(const Parts& parts) : parts_(parts), pending_(parts.requests.pending()) {}
 
 bool Refusals::repeatable(const Request& request) const {
-    if (request.method != "tools/call") return false;
+    if (request.method != "tools/call" || parts_.server.trust == "untrusted") return false;
     const auto* tool = parts_.tools.find(tool_called(request.params));
     return tool && (tool->hint("idempotentHint") || tool->hint("readOnlyHint"));
 }

@@ -37,6 +37,7 @@ class Refusals {
 public:
     struct Parts {
         const core::TimeSource& time;
+        const config::Server& server;
         const ServerName& name;
         const Supervisor& supervisor;
         Link& link;
@@ -69,7 +70,7 @@ private:
     bool is_in_use() const;
     bool is_out_of_reach(RequestId id, const Error& error) const;
     void lose_unsent(RequestId id, const Error& error);
-    // Of a tool whose annotations promise that a second run does no harm.
+    // Of a tool whose annotations promise that a second run does no harm, and whose server is not untrusted.
     bool repeatable(const Request& request) const;
 
     const Parts parts_;

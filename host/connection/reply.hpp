@@ -12,6 +12,7 @@
 #include "protocol/http_headers.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,6 +58,8 @@ struct Request {
     // How much of what is logged for it is wanted, as protocol::kLogLevels; empty: what its caller wants
     // to hear of all (Connection::set_log_level).
     std::string log_level = {};
+    std::uint64_t number =
+        0;  // of whoever judges it again before another session gets it; 0: nobody does
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

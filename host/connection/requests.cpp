@@ -163,8 +163,19 @@ void Requests::keep_waiting() {
 void Requests::send_waiting() {
     for (const auto id : std::exchange(unsent_, {})) {
         auto* waiting = pending_.find(id);
-        if (waiting && waiting->stage == Stage::Waiting) delivery_.send(id, *waiting);
+        if (!waiting || waiting->stage != Stage::Waiting || ends_refused(id, *waiting)) continue;
+        delivery_.send(id, *waiting);
     }
+}
+
+// What was let through when it was asked for may be for another tool than it was.
+bool Requests::ends_refused(RequestId id, const PendingRequest& entry) {
+    if (!parts_.resends || entry.own()) return false;
+    auto why = parts_.resends->refuses(entry.caller, parts_.server.id, entry.request);
+    if (!why) return false;
+    why->message += entry.has_run_maybe() ? kMayHaveRun : kNotSent;
+    finish_later(id, std::move(*why));
+    return true;
 }
 
 void Requests::end_channel() {
@@ -177,6 +188,7 @@ void Requests::resend(RequestId id) {
     pending_.set_wire_id(id, delivery_.next_id());
     auto& entry = *pending_.find(id);
     pending_.touch(entry);
+    if (ends_refused(id, entry)) return;
     if (entry.own() || parts_.supervisor.is_ready()) return delivery_.send(id, entry);
     entry.stage = Stage::Waiting;
     unsent_.push_back(id);

@@ -46,6 +46,7 @@ public:
         Link& link;
         RequestsWatcher& watcher;
         Loss& loss;
+        ResendJudge* const& resends;  // null: all may
     };
     Requests(core::Loop& loop, const Terms& terms, const Parts& parts);
 
@@ -78,6 +79,7 @@ public:
 
 private:
     void expired(RequestId id);
+    bool ends_refused(RequestId id, const PendingRequest& entry);
     PendingRequest take(RequestId id, bool answered);
     void wait_for_session(RequestId id) override { unsent_.push_back(id); }
     void finish_later(RequestId id, Error error) override;

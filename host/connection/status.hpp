@@ -75,6 +75,16 @@ struct OneOfStatus {
     std::map<std::string, std::string> facts;  // as those of Status
 };
 
+// Something that it lists otherwise than somebody approved it.
+struct Departure {
+    std::string list;   // "tools", "prompts", "resourceTemplates", "instructions"
+    std::string name;   // the server's own, any text; of instructions empty
+    std::string state;  // "changed", "new", "renamed", "unknown"
+    std::string why;    // behind its name
+    bool blocked = false;
+    bool operator==(const Departure&) const = default;
+};
+
 struct Status {
     std::string id, transport;
     std::string fallback_from;  // the configured transport, when another one is in use
@@ -97,6 +107,9 @@ struct Status {
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
     // What it lists otherwise than it did, of each list the last time that it did.
     std::vector<catalogue::Drift> drifts;
+    // And what it lists otherwise than somebody approved it; of many the first, the others are counted.
+    std::vector<Departure> departures;
+    std::size_t more_departures = 0;
     std::vector<std::string> notes;  // tools left out or mended, and why
     // Where there are several: each of them. What stands above is then that of the best, and the
     // counts are those of all.

@@ -57,6 +57,13 @@ struct ListChange {
     std::vector<std::string> added, removed, changed;
 };
 
+// What a server lists otherwise than somebody approved it is another set than it was.
+struct PinChange {
+    std::string_view server;
+    std::string_view list;  // "tools", "prompts", "resourceTemplates", "instructions"
+    std::vector<std::string> blocked, told;  // by name; of instructions the word itself
+};
+
 // The host runs by another configuration, or was given one and keeps what it had.
 struct ConfigurationChange {
     std::uint64_t number = 0;  // of what it runs by from now on; the first one is 1
@@ -87,6 +94,7 @@ public:
     virtual void on_call_begun(const BegunCall&) {}
     virtual void on_approval(const ApprovalStep&) {}
     virtual void on_list_changed(const ListChange&) {}
+    virtual void on_pins(const PinChange&) {}
     virtual void on_configuration(const ConfigurationChange&) {}
 
 protected:

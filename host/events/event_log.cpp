@@ -197,6 +197,13 @@ void EventLog::on_approval(const core::ApprovalStep& step) {
     tell("approval", step.server, members);
 }
 
+void EventLog::on_pins(const core::PinChange& change) {
+    json::object members{{"list", change.list}};
+    put_names(members, "blocked", change.blocked);
+    put_names(members, "changed", change.told);
+    tell("pins", change.server, members);
+}
+
 void EventLog::on_list_changed(const core::ListChange& change) {
     json::object members{{"list", change.list}};
     if (change.count) members["count"] = *change.count;

@@ -41,7 +41,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       view_(parts.view),
       most_requests_(parts.most_requests),
       modern_alone_(parts.modern_alone),
-      instructions_(servers_.connections(), parts.catalogue, view_, number()),
+      instructions_(servers_.connections(), servers_.router(), view_, number()),
       handshake_(servers_, instructions_, parts.alone ? Told::OfThisOne : Told::Nothing,
                  std::move(version)),
       outcomes_(

@@ -1,6 +1,7 @@
 #include "gateway/instructions.hpp"
 
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
 
 #include <algorithm>
 
@@ -30,8 +31,13 @@ std::string section_of(std::string_view server, std::string_view said) {
 std::string Instructions::text() const {
     auto all = shown(view_.about);
     for (const auto& id : view_.servers(pool_)) {
-        const auto said = said_by(id);
+        auto said = said_by(id);
         if (said.empty()) continue;
+        // What nobody has approved no model is told.
+        const auto departed =
+            router_.departed(id, {pins::Part::Instructions, {}}, protocol::quoted(said));
+        if (departed && departed->blocked)
+            said = pins::Pins::blocked_words(id, "text of instructions", departed->mismatch);
         if (view_.public_names())
             all.append(all.empty() ? "" : "\n\n").append(section_of(id, said));
         else
@@ -43,8 +49,9 @@ std::string Instructions::text() const {
 std::string Instructions::said_by(const std::string& server) const {
     const auto* held = pool_.held(server, client_);
     if (held && held->session()) return held->session()->instructions;
-    const auto listed = catalogue_.listings().find(server);
-    return listed == catalogue_.listings().end() ? std::string() : listed->second->instructions;
+    const auto& listings = router_.catalogue().listings();
+    const auto listed = listings.find(server);
+    return listed == listings.end() ? std::string() : listed->second->instructions;
 }
 
 }  // namespace patchbay::gateway

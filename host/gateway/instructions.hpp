@@ -7,9 +7,9 @@
 // Limits:  kServerBytes of each server, and of what the agent is told.
 #pragma once
 
-#include "catalogue/catalogue.hpp"
 #include "connection/connection_pool.hpp"
 #include "gateway/view.hpp"
+#include "router/router.hpp"
 
 #include <cstddef>
 #include <string>
@@ -22,9 +22,9 @@ public:
     static constexpr std::size_t kServerBytes = 2'048;
 
     // Borrows all of it. `client`: whose connections are asked.
-    Instructions(const connection::ConnectionPool& pool, const catalogue::Catalogue& catalogue,
+    Instructions(const connection::ConnectionPool& pool, const router::Router& router,
                  const View& view, connection::CallerNumber client)
-        : pool_(pool), catalogue_(catalogue), view_(view), client_(client) {}
+        : pool_(pool), router_(router), view_(view), client_(client) {}
 
     // Of the servers that are there by now or have said so to an earlier host. Empty: none says any.
     std::string text() const;
@@ -33,7 +33,7 @@ private:
     std::string said_by(const std::string& server) const;
 
     const connection::ConnectionPool& pool_;
-    const catalogue::Catalogue& catalogue_;
+    const router::Router& router_;
     const View& view_;
     const connection::CallerNumber client_;
 };

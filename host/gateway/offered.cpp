@@ -3,7 +3,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -211,7 +211,7 @@ std::optional<Offered::Owner> Offered::owner_of(Kind kind, const std::string& na
 Result<Offered::Owner> Offered::owner_by_template(const std::string& uri) const {
     std::set<std::string> servers;
     for (const auto& [pair, known_as] : names_of(Kind::Templates).known_as)
-        if (service::may_come_of(uri, pair.second)) servers.insert(pair.first);
+        if (protocol::may_come_of(uri, pair.second)) servers.insert(pair.first);
     if (servers.size() == 1) return Owner{*servers.begin(), uri};
     if (servers.empty()) return nobody_has(Kind::Resources, uri);
     return which_of(servers, "templates of ", " fit ", uri);

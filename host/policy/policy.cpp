@@ -1,5 +1,6 @@
 #include "policy/policy.hpp"
 
+#include "config/approval.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -29,6 +30,31 @@ std::string at(const Rule& rule) {
 
 }  // namespace
 
+const char* name_of(Pinning pinning) {
+    return pinning == Pinning::Block ? "block" : pinning == Pinning::Warn ? "warn" : "off";
+}
+
+const char* name_of(PinMismatch::Kind kind) {
+    switch (kind) {
+        case PinMismatch::Kind::New:
+            return "new";
+        case PinMismatch::Kind::Renamed:
+            return "renamed";
+        case PinMismatch::Kind::Unknown:
+            return "unknown";
+        case PinMismatch::Kind::Changed:
+            break;
+    }
+    return "changed";
+}
+
+std::optional<PinMismatch::Kind> mismatch_named(std::string_view name) {
+    using Kind = PinMismatch::Kind;
+    for (const auto kind : {Kind::Changed, Kind::New, Kind::Renamed, Kind::Unknown})
+        if (name == name_of(kind)) return kind;
+    return {};
+}
+
 const char* name_of(Rule::Kind kind) {
     switch (kind) {
         case Rule::Kind::DisabledTools:
@@ -44,6 +70,8 @@ const char* name_of(Rule::Kind kind) {
         case Rule::Kind::Allow:
         case Rule::Kind::AllowList:
             return "permissions.allow";
+        case Rule::Kind::Pins:
+            return "pins";
         case Rule::Kind::Closed:
             break;
     }
@@ -162,6 +190,12 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
         rules.forbidden.emplace_back(level, std::move(*names));
     }
     if (server.trust == "untrusted") rules.untrusted = rule(Kind::Trust, "trust", {});
+    for (const auto pinning : {Pinning::Block, Pinning::Warn, Pinning::Off})
+        if (server.pins == name_of(pinning)) rules.pinning = pinning;
+    if (rules.pinning)
+        rules.pinned = rule(Kind::Pins, "pins", server.pins);
+    else if (config::from_project(server.place.scope))
+        rules.pinning = Pinning::Block;
     return rules;
 }
 
@@ -190,6 +224,9 @@ Policy::Policy(const config::Permissions& permissions, const std::vector<config:
             return list;
         };
         allow_ = list_of(*permissions.allow);
+        for (const auto& pattern : *permissions.allow)
+            if (!pattern.ends_with('*'))
+                for (const auto& name : readings.of_allow(pattern)) allowed_by_name_[name] = true;
         if (!permissions.allow->empty())
             nothing_allows_.place =
                 rule(Rule::Kind::Allow, permissions.allow->front(), permissions.allow_places).place;
@@ -225,6 +262,7 @@ Verdict Policy::judge(const Question& question) const {
     if (closed_) return denied(*closed_);
     // Deny wins over allow.
     if (const auto* pattern = deny_.match(question)) return denied(*pattern);
+    if (question.mismatch && pinning(question) == Pinning::Block) return denied(server.pinned);
     const auto* allowed_by = allow_ ? allow_->match(question.public_name) : nullptr;
     if (allow_ && !allowed_by) {
         const auto lacking =
@@ -242,6 +280,18 @@ Verdict Policy::judge(const Question& question) const {
                                            question.trust != core::Trust::NeedsApproval);
     if (!approved) verdict.decision = Decision::Ask;
     return verdict;
+}
+
+// Where nobody says: what somebody stands behind by its name is blocked, an update of all else is told.
+Pinning Policy::pinning(const Question& question) const {
+    const auto found = servers_.find(question.server);
+    if (found == servers_.end()) return Pinning::Block;
+    const auto& server = found->second;
+    if (server.pinning) return *server.pinning;
+    const bool named = !question.tool.empty() && (server.tools.contains(question.tool) ||
+                                                  allowed_by_name_.contains(question.public_name));
+    const bool approved = question.mismatch && question.mismatch->approved;
+    return named || approved ? Pinning::Block : Pinning::Warn;
 }
 
 std::string Policy::reason(const Question& question, const Verdict& verdict) const {
@@ -298,6 +348,14 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
                        " does not allow " + (of_a_tool ? "it" : "them") + ask;
             return is_denied + ", as no pattern of [permissions] allow" + at(rule) + " matches \"" +
                    name + "\"; add that to it";
+        case Rule::Kind::Pins: {
+            const auto& mismatch = *question.mismatch;
+            const auto told = (mismatch.subject.empty() ? name : mismatch.subject) + " is blocked" +
+                              at(rule) + ": it " + mismatch.why;
+            if (mismatch.kind == PinMismatch::Kind::Unknown) return told;  // and what to do
+            return told + "; patchbay mcp diff " + server + " shows what differs, patchbay trust " +
+                   server + " --tools approves it";
+        }
         case Rule::Kind::Allow:  // forbids nothing
         case Rule::Kind::Closed:
             break;

@@ -10,6 +10,7 @@
 #include "config/config.hpp"
 #include "core/principal.hpp"
 #include "policy/patterns.hpp"
+#include "policy/pin.hpp"
 #include "policy/readings.hpp"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct Question {
     const ListedTools* listed = nullptr;  // of all servers; null: a rule is read as if none had any
     // Certain: a rule counts for what it means whatever servers list.
     enum class Reading { AsListed, Certain } reading = Reading::AsListed;
+    const PinMismatch* mismatch = nullptr;  // with what was approved; null: none is known
 };
 
 // What somebody wrote that decides.
@@ -55,6 +57,7 @@ struct Rule {
         Deny,           // a pattern of [permissions]
         Allow,          // the same
         AllowList,      // all patterns of it: none matches
+        Pins,           // of the server, or what holds where it says nothing of them
         Closed          // there are no rules to go by; `text` says why
     };
     Kind kind;
@@ -72,6 +75,8 @@ struct Verdict {
     const Rule* rule = nullptr;  // good as long as the Policy's rules; null: nobody wrote one
 
     bool listed() const { return level != config::Level::Disable; }
+    // It is another one than somebody approved.
+    bool is_pinned() const { return rule && rule->kind == Rule::Kind::Pins; }
 };
 
 class Policy {
@@ -81,6 +86,8 @@ public:
     // Allocates nothing, but for the first question after tools were listed that is about a server with
     // doubtful rules.
     Verdict judge(const Question& question) const;
+    // What it means for that tool, or the server where none is named, that it is not as it was approved.
+    Pinning pinning(const Question& question) const;
     // What forbids it, where, what would allow it; of a verdict on that question other than Allow,
     // and where it is Ask, of nobody being there to approve.
     std::string reason(const Question& question, const Verdict& verdict) const;
@@ -149,6 +156,8 @@ private:
         std::vector<std::pair<config::Level, ForbidList>> forbidden;  // the strictest first
         std::optional<Rule> others_hidden;  // what enabled_tools does not name
         std::optional<Rule> untrusted;
+        std::optional<Pinning> pinning;  // that its file says, or that a checkout brings it
+        Rule pinned{Rule::Kind::Pins, {}, {}};
 
         // Of the tool that the server calls so, and what the question is about; nothing: no rule
         // names it.
@@ -161,6 +170,7 @@ private:
     Rule not_configured_;
     ForbidList deny_;
     std::optional<PatternList> allow_;
+    ByName<bool> allowed_by_name_;  // by a pattern that is one name
     // The lists that `allow_` is of, strongest first, to name the one that lacks a tool.
     std::vector<std::pair<PatternList, Rule>> allow_lists_;
     Rule nothing_allows_;  // in words that two of them read otherwise

@@ -60,6 +60,7 @@ json::object to_json(const ServerImprint& server) {
     auto& tools = out["tools"].emplace_object();
     for (const auto& [tool, level] : rules.tools) tools[tool] = config::name_of(level);
     out["untrusted"] = rules.untrusted;
+    if (!rules.pins.empty()) out["pins"] = rules.pins;
     return out;
 }
 
@@ -125,6 +126,7 @@ private:
                 complain("tools." + std::string(member.key()));
         }
         made.rules.untrusted = flag(kept, "untrusted");
+        made.rules.pins = core::text_in(&kept, "pins").value_or("");
         at_.clear();
         return made;
     }
@@ -184,7 +186,7 @@ Imprint made_of(const Snapshot& snapshot, const std::string* salt) {
                                    digest(parts_of_connection(spec_of(server, config))),
                                    digest(parts_of_conduct(server)),
                                    {server.enabled_tools, server.disabled_tools, server.tools,
-                                    server.trust == "untrusted"}};
+                                    server.trust == "untrusted", server.pins}};
     }
     made.allow = config.permissions.allow;
     made.deny = config.permissions.deny;

@@ -31,6 +31,7 @@ struct ServerRules {
     std::vector<std::string> disabled_tools;
     std::map<std::string, config::Level> tools;
     bool untrusted = false;
+    std::string pins = {};  // as config::Server has it
 
     // Whether they leave the tool in lists. Whether it may be called is the policy's to say.
     bool show(const std::string& tool) const;

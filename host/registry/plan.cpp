@@ -1,5 +1,6 @@
 #include "registry/plan.hpp"
 
+#include "config/hold_back.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -40,6 +41,10 @@ std::string with_sign(const char* sign, const Names& names) {
     return std::string(sign) + " " + core::join(names, ", ");
 }
 
+std::string word_of_pins(const std::string& pins) {
+    return pins.empty() ? "default" : pins;
+}
+
 // Two sides of a change, in the order in which rules are written down.
 class Rules {
 public:
@@ -50,6 +55,9 @@ public:
         if (before.untrusted != after.untrusted)
             tell(before.untrusted, at + "trust",
                  before.untrusted ? "no longer untrusted" : "untrusted");
+        if (before.pins != after.pins)
+            tell(config::freedom_of_pins(after.pins) > config::freedom_of_pins(before.pins),
+                 at + "pins", word_of_pins(before.pins) + " -> " + word_of_pins(after.pins));
         enabled_tools(at + "enabled_tools", before, after);
         const auto& was = before.disabled_tools;
         const auto& is = after.disabled_tools;

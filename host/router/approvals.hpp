@@ -38,9 +38,11 @@ public:
         if (kept.expired()) return;
         auto meant = wanted;
         meant.arguments.clear();  // which are kept already
+        const auto arguments = Receipt::digest_of(wanted.arguments);
         flights_.tell_approval(id, meant.server, meant.public_name, "asked");
         const auto decide = [this, watch = alive_, id, kept, nobody_there = std::move(nobody_there),
-                             meant = std::move(meant), then](connection::Approval approval) {
+                             meant = std::move(meant), arguments,
+                             then](connection::Approval approval) {
             const auto awaited = kept.lock();
             if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
             if (awaited->asked.timeout.count() == 0) flights_.unbound(id);
@@ -49,6 +51,7 @@ public:
             if (!asker) return;
             if (auto refused = refusal(approval, meant, nobody_there, *asker))
                 return flights_.end_soon(id, std::move(*refused));
+            flights_.approve(id, meant, arguments);
             then(*asker, awaited->asked);
         };
         auto question = caller.approve(wanted, decide);

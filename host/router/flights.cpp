@@ -82,6 +82,18 @@ void Flights::unbound(CallId id) {
     if (found != flights_.end()) stop_timer(found->second);
 }
 
+void Flights::approve(CallId id, const connection::Approvable& wanted, std::string arguments) {
+    const auto found = flights_.find(id);
+    if (found != flights_.end())
+        found->second.receipt.emplace(wanted.public_name, wanted.definition, std::move(arguments),
+                                      pool_.loop().now());
+}
+
+Receipt* Flights::receipt_of(CallId id) {
+    const auto found = flights_.find(id);
+    return found == flights_.end() || !found->second.receipt ? nullptr : &*found->second.receipt;
+}
+
 void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
                     std::vector<std::string> servers) {
     auto& flight = flights_.at(id);
@@ -147,6 +159,7 @@ void Flights::send(CallId id, connection::Caller& caller, connection::Connection
     stop_timer(flight);
     if (flight.record)
         flight.record->bytes_to_server = request.params.members.size() + request.params.meta.size();
+    request.number = id;
     flight.request = target.request(caller, std::move(request), end_with_reply(id));
 }
 

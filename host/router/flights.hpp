@@ -8,12 +8,14 @@
 #pragma once
 
 #include "connection/connection_pool.hpp"
+#include "router/receipt.hpp"
 #include "router/record.hpp"
 #include "router/router.hpp"
 
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -60,6 +62,10 @@ public:
 
     void unbound(CallId id);
 
+    // Somebody has approved of it, with arguments of that digest.
+    void approve(CallId id, const connection::Approvable& wanted, std::string arguments);
+    Receipt* receipt_of(CallId id);  // null: nobody had to
+
     // What it asks for waits with it until `server` has started, and goes where it goes. Empty: too
     // much waits already, and it ends.
     template <class T>
@@ -92,6 +98,7 @@ private:
         std::shared_ptr<void> kept;     // what is asked, while `waits_for` starts
         std::string waits_for;
         std::size_t bytes = 0;
+        std::optional<Receipt> receipt;
         std::unique_ptr<Record> record;  // null: nobody wants to know
     };
     // Of flights without a connection.

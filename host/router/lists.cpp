@@ -145,7 +145,8 @@ std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
 }
 
 Result<Reply> with_tools_shown(Reply reply, const std::string& server, std::size_t most_depth,
-                               const std::function<bool(const std::string&)>& shown) {
+                               const std::function<bool(const std::string&)>& shown,
+                               const InPlace& in_place) {
     if (!reply.error.empty()) return reply;
     auto result = core::parse_json_object(reply.result, {.depth = most_depth});
     if (!result)
@@ -154,10 +155,18 @@ Result<Reply> with_tools_shown(Reply reply, const std::string& server, std::size
     auto* listed = result->if_contains("tools");
     if (!listed || !listed->is_array()) return reply;  // no tool is in it that could be hidden
     auto& items = listed->get_array();
-    const auto hidden = std::stable_partition(items.begin(), items.end(), [&](const auto& item) {
-        return shown(std::string(core::text_in(item.if_object(), "name").value_or("")));
-    });
-    if (hidden == items.end()) return reply;
+    const auto name_of = [](const json::value& item) {
+        return std::string(core::text_in(item.if_object(), "name").value_or(""));
+    };
+    const auto hidden = std::stable_partition(
+        items.begin(), items.end(), [&](const auto& item) { return shown(name_of(item)); });
+    bool same = hidden == items.end();
+    for (auto item = items.begin(); item != hidden; ++item)
+        if (auto other = in_place(name_of(*item))) {
+            *item = std::move(*other);
+            same = false;
+        }
+    if (same) return reply;
     items.erase(hidden, items.end());
     Reply fewer;
     fewer.message = core::Buffer::from(json::serialize(*result));

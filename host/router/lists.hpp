@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,12 @@ std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
                                      const core::Limits& limits, ServerRequest asked,
                                      std::function<void(Result<ListedItems>)> listed);
 
-// The reply to a tools/list with those tools alone of which `shown` is true, by their raw names; the
-// bytes that came where that is all of them.
+// The reply to a tools/list with those tools alone of which `shown` is true, by their raw names, and what is to stand
+// `in_place` of one; the bytes that came where that is all of them as they are.
+using InPlace = std::function<std::optional<boost::json::object>(const std::string&)>;
 Result<connection::Reply> with_tools_shown(connection::Reply reply, const std::string& server,
                                            std::size_t most_depth,
-                                           const std::function<bool(const std::string&)>& shown);
+                                           const std::function<bool(const std::string&)>& shown,
+                                           const InPlace& in_place);
 
 }  // namespace patchbay::router

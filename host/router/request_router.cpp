@@ -36,11 +36,45 @@ void RequestRouter::permit(CallId id, Caller& caller, ServerRequest& request) co
     });
 }
 
+ServerRules::Judgement RequestRouter::judged(core::Trust trust,
+                                             const ServerRequest& request) const {
+    const auto depth = pool_.limits().json_depth;
+    const auto by = [&](const std::optional<policy::PinMismatch>& mismatch) {
+        return rules_.judge(trust, request, mismatch ? &*mismatch : nullptr);
+    };
+    auto judgement = by(guard_.mismatch(request, depth));
+    if (judgement.pinned && guard_.refresh(request.server))
+        judgement = by(guard_.mismatch(request, depth));
+    return judgement;
+}
+
+template <class Then>
+void RequestRouter::note_use(CallId id, Caller& caller, ServerRequest& request, Consent consent,
+                             Then then) const {
+    auto due = guard_.due(caller, request, pool_.limits().json_depth, consent);
+    const bool approved = consent == Consent::InPerson;
+    if (due.empty()) return then(caller, request, approved);
+    const auto server = request.server;
+    flights_.bound(id, *request.begun, request.timeout, {server});
+    const auto bytes = size_of(request);
+    const auto kept = flights_.keep(id, server, bytes, std::move(request));
+    if (kept.expired()) return;
+    guard_.note(server, std::move(due), consent,
+                [this, watch = alive_, id, kept, approved, then](const std::optional<Error>& why) {
+                    const auto asked = kept.lock();
+                    if (!*watch || !asked) return;
+                    if (why) return flights_.end_soon(id, *why);
+                    auto* const asker = callers_.find(flights_.caller_of(id));
+                    if (asker) then(*asker, *asked, approved);
+                });
+}
+
 // `then` is told whether the caller has approved of it.
 template <class Then>
 void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, Then then) const {
-    auto [decision, denied] = rules_.judge(caller.principal().trust, request);
-    if (decision == policy::Decision::Allow) return then(caller, request, false);
+    auto [decision, denied, pinned] = judged(caller.principal().trust, request);
+    if (decision == policy::Decision::Allow)
+        return note_use(id, caller, request, Consent::ByRule, then);
     if (decision == policy::Decision::Deny) return flights_.end_soon(id, std::move(denied));
     const Approvable wanted{request.server,
                             {},
@@ -53,10 +87,24 @@ void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, The
                      [this, id, then](Caller& asker, ServerRequest& approved) {
                          if (auto hidden = not_shown(asker, approved.server, approved.method))
                              return flights_.end_soon(id, std::move(*hidden));
-                         const auto [now, why] = rules_.judge(asker.principal().trust, approved);
-                         if (now == policy::Decision::Deny) return flights_.end_soon(id, why);
-                         then(asker, approved, true);
+                         const auto now = judged(asker.principal().trust, approved);
+                         if (now.decision == policy::Decision::Deny)
+                             return flights_.end_soon(id, now.denied);
+                         note_use(id, asker, approved, Consent::InPerson, then);
                      });
+}
+
+std::optional<Error> RequestRouter::refuses(const Caller& caller, const std::string& server,
+                                            const connection::Request& request) const {
+    ServerRequest asked;
+    asked.server = server;
+    asked.method = request.method;
+    asked.params = request.params;
+    if (auto judgement = judged(caller.principal().trust, asked); judgement.pinned)
+        return std::move(judgement.denied);
+    const auto* receipt = flights_.receipt_of(request.number);
+    if (!receipt) return {};
+    return receipt->cover_again(definitions_.of(server), pool_.loop().now());
 }
 
 // At once, or when the server is there.
@@ -93,7 +141,7 @@ void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approve
             id, Definitions::another_one(waiting.server, prefix_of(waiting.server)));
     if (target.state() != State::Ready)
         return flights_.end_soon(id, why_not_ready(target.status()));
-    auto [decision, denied] = rules_.judge(asker->principal().trust, waiting);
+    auto [decision, denied, pinned] = judged(asker->principal().trust, waiting);
     if (decision == policy::Decision::Deny || (decision == policy::Decision::Ask && !approved))
         return flights_.end_soon(id, std::move(denied));
     send_to(target, id, *asker, waiting);
@@ -108,6 +156,11 @@ void RequestRouter::send_to(Connection& target, CallId id, Caller& caller,
     if (auto why =
             session ? not_offered(*session, request.server, request.method, asks) : std::nullopt)
         return flights_.end_soon(id, std::move(*why));
+    if (auto* receipt = flights_.receipt_of(id)) {
+        if (auto spent = receipt->redeem(definitions_.of(request.server),
+                                         "{" + request.params.members + "}", pool_.loop().now()))
+            return flights_.end_soon(id, std::move(*spent));
+    }
     if (is_wish(request.method)) return wish(target, id, caller, request);
     const bool modern = session && session->era == protocol::Era::Modern;
     const bool ping = request.method == "ping" && modern;  // this era asks server/discover instead

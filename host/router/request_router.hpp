@@ -6,6 +6,7 @@
 #pragma once
 
 #include "router/approvals.hpp"
+#include "router/pin_guard.hpp"
 #include "router/server_rules.hpp"
 
 #include <memory>
@@ -18,20 +19,32 @@ class RequestRouter {
 public:
     RequestRouter(connection::Callers& callers, connection::ConnectionPool& pool,
                   const ServerRules& rules, const Definitions& definitions, Flights& flights,
-                  const Approvals& approvals, std::shared_ptr<const bool> alive)
+                  const Approvals& approvals, const PinGuard& guard,
+                  std::shared_ptr<const bool> alive)
         : callers_(callers),
           pool_(pool),
           rules_(rules),
           definitions_(definitions),
           flights_(flights),
           approvals_(approvals),
+          guard_(guard),
           alive_(std::move(alive)) {}
 
     void send(CallId id, connection::Caller& caller, ServerRequest& request) const;
     // The same without sending it: the reply is empty.
     void permit(CallId id, connection::Caller& caller, ServerRequest& request) const;
 
+    // As connection::ResendJudge, of what calls no tool.
+    std::optional<Error> refuses(const connection::Caller& caller, const std::string& server,
+                                 const connection::Request& request) const;
+
 private:
+    // By the rules of now, and by what was approved of what it asks for.
+    ServerRules::Judgement judged(core::Trust trust, const ServerRequest& request) const;
+    // `then`, once it is noted what a person uses of its server for the first time.
+    template <class Then>
+    void note_use(CallId id, connection::Caller& caller, ServerRequest& request, Consent consent,
+                  Then then) const;
     template <class Then>
     void judge(CallId id, connection::Caller& caller, ServerRequest& request, Then then) const;
     void bring_up_and_send(CallId id, connection::Caller& caller, ServerRequest& request,
@@ -49,6 +62,7 @@ private:
     const Definitions& definitions_;
     Flights& flights_;
     const Approvals& approvals_;
+    const PinGuard& guard_;
     const std::shared_ptr<const bool> alive_;
 };
 

@@ -3,12 +3,14 @@
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
+#include "protocol/raw_json.hpp"
 #include "router/approvals.hpp"
 #include "router/call_params.hpp"
 #include "router/definitions.hpp"
 #include "router/flights.hpp"
 #include "router/lists.hpp"
 #include "router/methods.hpp"
+#include "router/pin_guard.hpp"
 #include "router/request_router.hpp"
 #include "router/server_rules.hpp"
 #include "router/tool_finder.hpp"
@@ -22,24 +24,29 @@ using connection::Connection;
 using connection::ReplyHandler;
 using connection::State;
 
-struct Router::Impl final : connection::CallersWatcher {
+struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge {
     using Entry = ToolIndex::Entry;
 
     Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& judge,
-         const catalogue::Catalogue& listed, core::Observer* observer)
+         const catalogue::Catalogue& listed, core::Observer* observer, pins::Pins* pins)
         : catalogue(listed),
           callers(all),
           pool(leases),
           policy(judge),
           rules(judge),
-          finder(all, leases, judge, listed),
+          finder(all, leases, judge, listed, pins),
+          guard(pins, judge, finder, leases.loop()),
           definitions(leases, finder),
           flights(leases, observer),
           approvals(all, flights, definitions, alive),
-          requests(all, leases, rules, definitions, flights, approvals, alive) {
+          requests(all, leases, rules, definitions, flights, approvals, guard, alive) {
         callers.watch_first(*this);
+        pool.judge_resends(this);
     }
-    ~Impl() { callers.unwatch(*this); }
+    ~Impl() {
+        pool.judge_resends(nullptr);
+        callers.unwatch(*this);
+    }
     Impl(const Impl&) = delete;
 
     void on_leaving(Caller& caller) override { flights.drop_all_of(caller.number()); }
@@ -89,10 +96,13 @@ struct Router::Impl final : connection::CallersWatcher {
     // Judged here, by the rules that hold when it is sent.
     void send_call(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
         flights.identify(id, entry.public_name, entry.server, entry.tool->name);
-        const auto question = finder.question_about(entry, caller.principal().trust);
-        const auto verdict = policy.judge(question);
-        if (verdict.decision == policy::Decision::Allow)
+        policy::Question question;
+        const auto verdict = guard.judge(entry, caller.principal().trust, question);
+        if (verdict.decision == policy::Decision::Allow) {
+            if (auto due = guard.due(caller, entry, Consent::ByRule); !due.empty())
+                return note_use(id, entry, std::move(due), Consent::ByRule, call);
             return flights.send(id, caller, owner, request_of(entry.quoted_name, call));
+        }
         Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, std::move(denied));
@@ -115,15 +125,68 @@ struct Router::Impl final : connection::CallersWatcher {
                        const std::string& tool, Call& call) {
         const auto* entry = finder.index().find_raw(server, tool);
         if (!entry) return flights.end_soon(id, why_missing(caller, server, tool));
+        if (auto due = guard.due(caller, *entry, Consent::InPerson); !due.empty())
+            return note_use(id, *entry, std::move(due), Consent::InPerson, call);
+        send_judged(id, caller, server, tool, Consent::InPerson, call);
+    }
+
+    // It goes on when what it uses for the first time is noted: nobody could tell later what that was.
+    void note_use(CallId id, const Entry& entry, std::vector<pins::Name> due, Consent consent,
+                  Call& call) {
+        const auto server = entry.server, tool = entry.tool->name;
+        flights.bound(id, *call.begun, call.timeout, {server});
+        const auto bytes = size_of(call);
+        const auto kept = flights.keep(id, server, bytes, std::move(call));
+        if (kept.expired()) return;
+        guard.note(server, std::move(due), consent,
+                   [this, watch = alive, id, kept, server, tool,
+                    consent](const std::optional<Error>& why) {
+                       const auto asked = kept.lock();
+                       if (!*watch || !asked) return;
+                       if (why) return flights.end_soon(id, *why);
+                       if (auto* const asker = caller_of(id))
+                           send_judged(id, *asker, server, tool, consent, *asked);
+                   });
+    }
+
+    void send_judged(CallId id, Caller& caller, const std::string& server, const std::string& tool,
+                     Consent consent, Call& call) {
+        const auto* entry = finder.index().find_raw(server, tool);
+        if (!entry) return flights.end_soon(id, why_missing(caller, server, tool));
         if (auto hidden = finder.not_shown(caller, entry->public_name))
             return flights.end_soon(id, std::move(*hidden));
-        const auto question = finder.question_about(*entry, caller.principal().trust);
-        const auto verdict = policy.judge(question);
-        if (verdict.decision == policy::Decision::Deny)
+        policy::Question question;
+        const auto verdict = guard.judge(*entry, caller.principal().trust, question);
+        const bool unasked =
+            verdict.decision == policy::Decision::Ask && consent == Consent::ByRule;
+        if (verdict.decision == policy::Decision::Deny || unasked)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
         const auto owner = pool.lease(server, caller);
         if (!owner) return flights.end_soon(id, owner.error());
+        if (auto* receipt = flights.receipt_of(id)) {
+            if (auto spent = receipt->redeem(definitions.of(server, *entry->tool), call.arguments,
+                                             pool.loop().now()))
+                return flights.end_soon(id, std::move(*spent));
+        }
         flights.send(id, caller, *owner, request_of(entry->quoted_name, call));
+    }
+
+    // Another session may list other tools than the one that it was let through in.
+    std::optional<Error> refuses(connection::CallerNumber number, const std::string& server,
+                                 const connection::Request& request) override {
+        const auto* caller = callers.find(number);
+        if (!caller || request.number == 0) return {};
+        if (request.method != "tools/call") return requests.refuses(*caller, server, request);
+        const auto tool =
+            protocol::text_of_raw(protocol::raw_member(request.params.members, "name"));
+        const auto* entry = tool ? finder.index().find_raw(server, *tool) : nullptr;
+        if (!entry) return {};  // its server says so itself
+        policy::Question question;
+        const auto verdict = guard.judge(*entry, caller->principal().trust, question);
+        if (verdict.is_pinned()) return Error{ErrorCode::Denied, policy.reason(question, verdict)};
+        const auto* receipt = flights.receipt_of(request.number);
+        if (!receipt) return {};
+        return receipt->cover_again(definitions.of(server, *entry->tool), pool.loop().now());
     }
 
     Error why_missing(const Caller& caller, const std::string& server, const std::string& tool) {
@@ -177,14 +240,38 @@ struct Router::Impl final : connection::CallersWatcher {
                 handler = std::move(handler)](Result<connection::Reply> reply) {
             if (!reply || !*watch) return handler(std::move(reply));
             if (auto owner = pool.find(server); !owner) return handler(owner.error());
-            handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
+            const auto shown = [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
                 if (sight && !sight->holds(server, name)) return false;
                 policy::Question question{trust, server, tool, name};
                 question.listed = &finder.index();
                 return policy.judge(question).listed();
-            }));
+            };
+            const auto stubs = stubs_of(server, reply->result);
+            handler(with_tools_shown(std::move(*reply), server, depth(), shown,
+                                     [&](const auto& tool) -> std::optional<boost::json::object> {
+                                         const auto stub = stubs.find(tool);
+                                         if (stub == stubs.end()) return {};
+                                         return stub->second;
+                                     }));
         };
+    }
+
+    // What is shown in the place of those tools of a page that are not as they were approved, by their raw names: the
+    // host may not have read that list.
+    std::map<std::string, boost::json::object> stubs_of(const std::string& server,
+                                                        std::string_view result) {
+        std::map<std::string, boost::json::object> stubs;
+        if (!guard.any(server) || result.empty()) return stubs;
+        const auto page = protocol::parse_tool_page(result, pool.limits());
+        if (!page) return stubs;
+        for (const auto& tool : page->tools)
+            if (const auto departed = guard.departed(server, tool); departed && departed->blocked)
+                stubs[tool.name] = {
+                    {"name", tool.name},
+                    {"description", pins::Pins::blocked_words(server, "tool", departed->mismatch)},
+                    {"inputSchema", {{"type", "object"}, {"additionalProperties", true}}}};
+        return stubs;
     }
 
     std::size_t depth() const { return pool.limits().json_depth; }
@@ -195,6 +282,7 @@ struct Router::Impl final : connection::CallersWatcher {
     const policy::Policy& policy;
     const ServerRules rules;
     ToolFinder finder;
+    const PinGuard guard;
     const Definitions definitions;
     Flights flights;
     const std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -204,8 +292,8 @@ struct Router::Impl final : connection::CallersWatcher {
 
 Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,
                const policy::Policy& policy, const catalogue::Catalogue& catalogue,
-               core::Observer* observer)
-    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue, observer)) {}
+               core::Observer* observer, pins::Pins* pins)
+    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue, observer, pins)) {}
 
 Router::~Router() {
     *impl_->alive = false;
@@ -312,6 +400,23 @@ const protocol::Tool* Router::known_tool(const Caller& caller, const std::string
     return impl_->finder.known(public_name, caller);
 }
 
+std::vector<Departed> Router::departed(const std::string& server) const {
+    return impl_->guard.departed(server);
+}
+
+std::optional<Departed> Router::departed(const std::string& server, const pins::Name& name) const {
+    return impl_->guard.departed(server, name);
+}
+
+std::optional<Departed> Router::departed(const std::string& server, const pins::Name& name,
+                                         std::string_view text) const {
+    return impl_->guard.departed(server, name, text);
+}
+
+std::string Router::public_name(const std::string& server, const std::string& tool) const {
+    return impl_->finder.index().public_name(server, tool);
+}
+
 std::size_t Router::in_flight() const {
     return impl_->flights.size();
 }
@@ -351,7 +456,7 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
                                             const std::string& method) const {
     if (auto hidden = not_shown(caller, server, method)) return hidden;
-    auto [decision, denied] = impl_->rules.judge(caller.principal().trust, server, method);
+    auto [decision, denied, pinned] = impl_->rules.judge(caller.principal().trust, server, method);
     if (decision != policy::Decision::Deny) return {};
     return std::move(denied);
 }

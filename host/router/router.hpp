@@ -1,7 +1,7 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows callers, pool, policy, catalogue and observer, which must
+// Owns:    the index of public names. Borrows callers, pool, policy, catalogue, observer and pins, which must
 //          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
 //          caller that goes are dropped uncalled, and what it has asked is cancelled.
@@ -15,6 +15,7 @@
 #include "connection/caller.hpp"
 #include "connection/connection_pool.hpp"
 #include "core/observer.hpp"
+#include "pins/pins.hpp"
 #include "policy/policy.hpp"
 
 #include <cstddef>
@@ -64,8 +65,19 @@ struct ServerRequest {
 struct ListedTool {
     std::string public_name;  // mcp__server__tool
     std::string server;
-    const protocol::Tool* tool;  // good until the server lists its tools again
+    const protocol::Tool*
+        tool;  // good until the server lists its tools again; a stub where it is blocked
     config::Level level;
+    // With what somebody approved; none: it is that, or nobody wants to know.
+    std::optional<policy::PinMismatch::Kind> mismatch = {};
+    bool blocked = false;  // for that
+};
+
+// Something that a server lists otherwise than somebody approved it.
+struct Departed {
+    pins::Name name;
+    policy::PinMismatch mismatch;
+    bool blocked = false;
 };
 
 // What the rules say of a call of some name, whether its server has such a tool or not.
@@ -93,7 +105,7 @@ class Router {
 public:
     Router(connection::Callers& callers, connection::ConnectionPool& pool,
            const policy::Policy& policy, const catalogue::Catalogue& catalogue,
-           core::Observer* observer = nullptr);
+           core::Observer* observer = nullptr, pins::Pins* pins = nullptr);
     ~Router();
 
     // Connects what it needs to first, and asks the caller where a rule wants its approval. What is
@@ -131,6 +143,15 @@ public:
     void find_tool(const connection::Caller& caller, const std::string& public_name,
                    std::chrono::milliseconds timeout,
                    std::function<void(Result<ListedTool>)> found);
+
+    // What of that server is not as somebody approved it, as far as it is known, where anybody wants to know.
+    std::vector<Departed> departed(const std::string& server) const;
+    // The same of one thing, as its server listed it last; and of a text that it lists now.
+    std::optional<Departed> departed(const std::string& server, const pins::Name& name) const;
+    std::optional<Departed> departed(const std::string& server, const pins::Name& name,
+                                     std::string_view text) const;
+    // By that name a tool of its server's goes here.
+    std::string public_name(const std::string& server, const std::string& tool) const;
 
     // As a call of that name would be judged now; nothing is brought up for it. `sight` null: all is shown.
     Ruling ruling(core::Trust trust, const connection::Sight* sight, const std::string& name);

@@ -9,20 +9,24 @@ std::string prefix_of(const std::string& server) {
 }
 
 ServerRules::Judgement ServerRules::judge(core::Trust trust, const std::string& server,
-                                          const std::string& method) const {
+                                          const std::string& method,
+                                          const policy::PinMismatch* mismatch) const {
     const auto prefix = prefix_of(server);
-    const policy::Question question{trust, server, {}, prefix, what_is_asked_for(method)};
+    policy::Question question{trust, server, {}, prefix, what_is_asked_for(method)};
+    question.mismatch = mismatch;
     const auto verdict = policy_.judge(question);
     const bool allowed = verdict.decision == policy::Decision::Allow;
     return {verdict.decision,
-            Error{ErrorCode::Denied, allowed ? "" : policy_.reason(question, verdict)}};
+            Error{ErrorCode::Denied, allowed ? "" : policy_.reason(question, verdict)},
+            verdict.is_pinned()};
 }
 
 // Its client has the task because the call that began it was let through.
-ServerRules::Judgement ServerRules::judge(core::Trust trust, const ServerRequest& request) const {
+ServerRules::Judgement ServerRules::judge(core::Trust trust, const ServerRequest& request,
+                                          const policy::PinMismatch* mismatch) const {
     if (request.of_a_task && !deny_all_of(trust, request.server))
-        return {policy::Decision::Allow, Error{}};
-    return judge(trust, request.server, request.method);
+        return {policy::Decision::Allow, Error{}, false};
+    return judge(trust, request.server, request.method, mismatch);
 }
 
 bool ServerRules::deny_all_of(core::Trust trust, const std::string& server) const {

@@ -20,13 +20,17 @@ class ServerRules {
 public:
     struct Judgement {
         policy::Decision decision;
-        Error denied;  // why it is not allowed; empty where it is
+        Error denied;         // why it is not allowed; empty where it is
+        bool pinned = false;  // for the mismatch
     };
 
     explicit ServerRules(const policy::Policy& policy) : policy_(policy) {}
 
-    Judgement judge(core::Trust trust, const std::string& server, const std::string& method) const;
-    Judgement judge(core::Trust trust, const ServerRequest& request) const;
+    // `mismatch`: of what it asks for with what was approved; null: there is none.
+    Judgement judge(core::Trust trust, const std::string& server, const std::string& method,
+                    const policy::PinMismatch* mismatch = nullptr) const;
+    Judgement judge(core::Trust trust, const ServerRequest& request,
+                    const policy::PinMismatch* mismatch = nullptr) const;
 
 private:
     // And not that no rule allows all of it, as where rules allow some of its tools.

@@ -14,7 +14,21 @@ using connection::State;
 policy::Question ToolFinder::question_about(const Entry& entry, core::Trust trust) const {
     policy::Question question{trust, entry.server, entry.tool->name, entry.public_name};
     question.listed = &index_;
+    if (const auto* judged = index_.judged(entry); judged && judged->mismatch)
+        question.mismatch = &*judged->mismatch;
     return question;
+}
+
+ListedTool ToolFinder::shown(const Entry& entry, core::Trust trust,
+                             const policy::Verdict& verdict) const {
+    ListedTool listed{entry.public_name, entry.server, entry.tool, verdict.level};
+    const auto* judged = index_.judged(entry);
+    if (!judged || !judged->mismatch) return listed;
+    listed.blocked = verdict.is_pinned();
+    if (listed.blocked) listed.tool = judged->stub;
+    if (policy_.pinning(question_about(entry, trust)) != policy::Pinning::Off)
+        listed.mismatch = judged->mismatch->kind;
+    return listed;
 }
 
 void ToolFinder::locate(const connection::Caller& caller, const std::string& name,
@@ -114,7 +128,7 @@ void ToolFinder::find(const connection::Caller& caller, const std::string& name,
             const auto question = question_about(tool, trust);
             return end(Error{ErrorCode::Denied, policy_.reason(question, verdict)});
         }
-        end(ListedTool{tool.public_name, tool.server, tool.tool, verdict.level});
+        end(shown(tool, trust, verdict));
     });
 }
 
@@ -125,8 +139,7 @@ std::vector<ListedTool> ToolFinder::listed(core::Trust trust, const connection::
     for (const auto& entry : entries) {
         if (sight && !sight->holds(entry.server, entry.public_name)) continue;
         const auto verdict = judge(entry, trust);
-        if (verdict.listed())
-            tools.push_back({entry.public_name, entry.server, entry.tool, verdict.level});
+        if (verdict.listed()) tools.push_back(shown(entry, trust, verdict));
     }
     return tools;
 }
@@ -135,7 +148,9 @@ const protocol::Tool* ToolFinder::known(const std::string& name, const connectio
     const auto* entry = index_.find(name);
     const auto* sight = caller.sight().get();
     if (!entry || (sight && !sight->holds(entry->server, name))) return nullptr;
-    return judge(*entry, caller.principal().trust).listed() ? entry->tool : nullptr;
+    const auto trust = caller.principal().trust;
+    const auto verdict = judge(*entry, trust);
+    return verdict.listed() ? shown(*entry, trust, verdict).tool : nullptr;
 }
 
 std::optional<Error> ToolFinder::not_shown(const connection::Caller& caller,
@@ -169,6 +184,7 @@ Ruling ToolFinder::ruling(core::Trust trust, const connection::Sight* sight,
     const auto tool = entry ? entry->tool->name : raw(made.server);
     policy::Question question{trust, made.server, tool, made.public_name};
     question.listed = &index_;
+    if (entry) question.mismatch = question_about(*entry, trust).mismatch;
     const auto verdict = policy_.judge(question);
     made.decision = verdict.decision;
     made.level = verdict.level;

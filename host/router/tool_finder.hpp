@@ -25,8 +25,9 @@ public:
     using Located = std::function<void(Result<const Entry*>)>;
 
     ToolFinder(const connection::Callers& callers, connection::ConnectionPool& pool,
-               const policy::Policy& policy, const catalogue::Catalogue& catalogue)
-        : callers_(callers), pool_(pool), policy_(policy), index_(catalogue, pool) {}
+               const policy::Policy& policy, const catalogue::Catalogue& catalogue,
+               pins::Pins* pins = nullptr)
+        : callers_(callers), pool_(pool), policy_(policy), index_(catalogue, pool, pins) {}
     ~ToolFinder() { *alive_ = false; }
     ToolFinder(const ToolFinder&) = delete;
 
@@ -68,6 +69,8 @@ private:
     void search(const connection::Caller& caller, const std::string& name,
                 const std::vector<std::string>& servers, Located located);
     policy::Verdict judge(const Entry& entry, core::Trust trust) const;
+    // With a stub in the place of a tool that is blocked: what its server says of it now nobody has approved.
+    ListedTool shown(const Entry& entry, core::Trust trust, const policy::Verdict& verdict) const;
     std::vector<std::string> listed_names(const connection::Sight* sight);
     std::vector<std::string> names_or_prefixes();
 

@@ -48,6 +48,13 @@ void ToolIndex::tell_apart() {
     std::sort(entries_.begin(), entries_.end(), by_public_name);
 }
 
+// Another list, or a record that is read, is another generation: what was found counts from then on.
+const pins::Judged* ToolIndex::judge(const Entry& entry) const {
+    entry.judged = &pins_->of_tool(entry.server, *entry.tool, entry.public_name);
+    entry.judged_at = pins_->generation();
+    return entry.judged;
+}
+
 const ToolIndex::Entry* ToolIndex::find(std::string_view public_name) {
     build();
     if (by_name_.empty()) {  // who lists them all needs none of it

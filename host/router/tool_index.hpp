@@ -6,10 +6,12 @@
 
 #include "catalogue/catalogue.hpp"
 #include "connection/connection_pool.hpp"
+#include "pins/pins.hpp"
 #include "policy/policy.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,10 +30,15 @@ public:
         std::string quoted_name;  // the raw name as it goes on the wire
         // The server's, so that a call looks for no name.
         connection::ServerConnections* connections;
+        // How it stands to what was approved, found once for each generation of the pins.
+        mutable const pins::Judged* judged = nullptr;
+        mutable std::uint64_t judged_at = 0;
     };
 
-    ToolIndex(const catalogue::Catalogue& catalogue, connection::ConnectionPool& pool)
-        : catalogue_(catalogue), pool_(pool) {}
+    // `pins` null: nothing is pinned.
+    ToolIndex(const catalogue::Catalogue& catalogue, connection::ConnectionPool& pool,
+              pins::Pins* pins = nullptr)
+        : catalogue_(catalogue), pool_(pool), pins_(pins) {}
 
     // Null: nobody has told of it. Valid until a server lists its tools, as are entries().
     const Entry* find(std::string_view public_name);
@@ -39,15 +46,23 @@ public:
     const std::vector<Entry>& entries();  // sorted by public name
     std::string public_name(const std::string& server, const std::string& tool);
 
+    // Null: nothing is pinned.
+    const pins::Judged* judged(const Entry& entry) const {
+        if (!pins_ || entry.judged_at == pins_->generation()) return entry.judged;
+        return judge(entry);
+    }
+
     std::uint64_t version() const override { return catalogue_.version(); }
     bool any(std::string_view server, std::string_view name, bool or_longer) const override;
 
 private:
     void build();
+    const pins::Judged* judge(const Entry& entry) const;
     void tell_apart();
 
     const catalogue::Catalogue& catalogue_;
     connection::ConnectionPool& pool_;
+    pins::Pins* const pins_;
     std::optional<std::uint64_t> version_;  // of the catalogue when this was made; none: it was not
     std::vector<std::shared_ptr<const catalogue::Listing>> listings_;
     std::vector<Entry> entries_;

@@ -3,7 +3,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <algorithm>
 
@@ -89,8 +89,8 @@ Result<router::ServerRequest> complete(const NamedThing& thing, const Completion
     if (thing.definition) {
         auto given = completion.settled;
         given[completion.argument] = completion.begun;
-        const auto known =
-            of_prompt ? arguments_of(*thing.definition) : template_variables(completion.name);
+        const auto known = of_prompt ? arguments_of(*thing.definition)
+                                     : protocol::template_variables(completion.name);
         const auto checked = check_names(given, known, called(completion.of, completion.name));
         if (!checked) return checked.error();
     }

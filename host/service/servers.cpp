@@ -13,6 +13,16 @@ using connection::State;
 namespace {
 
 constexpr std::size_t kNamedServers = 20;
+constexpr std::size_t kNamedDepartures = 100;
+
+void tell_departures(connection::Status& status, const std::vector<router::Departed>& all) {
+    for (const auto& [name, mismatch, blocked] : all) {
+        if (status.departures.size() == kNamedDepartures) break;
+        status.departures.push_back({pins::name_of(name.first), name.second,
+                                     policy::name_of(mismatch.kind), mismatch.why, blocked});
+    }
+    status.more_departures = all.size() - status.departures.size();
+}
 
 }  // namespace
 
@@ -66,6 +76,7 @@ std::vector<connection::Status> Servers::statuses() const {
     const auto& catalogue = router_.catalogue();
     for (auto& status : connected) {
         status.drifts = catalogue.drifts(status.id);
+        tell_departures(status, router_.departed(status.id));
         const auto listed = catalogue.listings().find(status.id);
         if (status.instructions.empty() && listed != catalogue.listings().end())
             status.instructions = core::printable(listed->second->instructions,

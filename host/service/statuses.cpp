@@ -39,6 +39,15 @@ json::object to_json(const connection::OneOfStatus& one) {
     return object;
 }
 
+json::object to_json(const connection::Departure& departure) {
+    json::object object{{"list", departure.list},
+                        {"state", departure.state},
+                        {"why", departure.why},
+                        {"blocked", departure.blocked}};
+    if (!departure.name.empty()) object["name"] = departure.name;
+    return object;
+}
+
 json::object exit_json(const connection::Exit& exit) {
     json::object object;
     if (exit.code) object["code"] = *exit.code;
@@ -186,6 +195,11 @@ json::object to_json(const Status& status, Wait wait) {
     if (!status.drifts.empty()) {
         auto& drifts = object["drifts"].emplace_array();
         for (const auto& drift : status.drifts) drifts.push_back(to_json(drift));
+    }
+    if (!status.departures.empty()) {
+        auto& pins = object["pins"].emplace_array();
+        for (const auto& each : status.departures) pins.push_back(to_json(each));
+        if (status.more_departures > 0) object["pins_not_named"] = status.more_departures;
     }
     if (!status.connections.empty()) {
         auto& connections = object["connections"].emplace_array();

@@ -3,7 +3,7 @@
 #include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,6 +29,13 @@ bool is_named(const json::object& definition, Kind kind, const std::string& name
 bool is_ready(const Servers& known, const connection::Caller& caller, const std::string& id) {
     const auto* held = known.connections().held(id, caller.number());
     return held && held->state() == State::Ready;
+}
+
+// None: such things are not pinned.
+std::optional<pins::Part> part_of(Kind kind) {
+    if (kind == Kind::Prompts) return pins::Part::Prompts;
+    if (kind == Kind::Templates) return pins::Part::Templates;
+    return {};
 }
 
 constexpr auto by_server = [](const auto& a, const auto& b) { return a.server < b.server; };
@@ -167,8 +174,25 @@ void ThingListing::show(const std::string& id, const catalogue::Kept& kept) {
     list_.heard.back().standing.recalled = true;  // it was not asked now
     list_.caching = {};
     for (const auto& text : kept.items->texts)
-        if (auto definition = core::read_json_object(text))
-            list_.things.push_back({id, std::move(*definition), text});
+        if (auto definition = core::read_json_object(text)) add(id, std::move(*definition), text);
+}
+
+// Of what is blocked its name alone is shown: what its server says of it now nobody has approved.
+void ThingListing::add(const std::string& id, json::object definition, std::string text) {
+    const auto* name = name_in(definition, kind_);
+    const auto part = part_of(kind_);
+    const auto departed = name && part
+                              ? known_.router().departed(id, {*part, std::string(*name)}, text)
+                              : std::nullopt;
+    if (departed && departed->blocked) {
+        json::object stub{{words_of(kind_).name_key, *name}};
+        if (!stub.contains("name")) stub["name"] = "blocked";
+        stub["description"] =
+            pins::Pins::blocked_words(id, words_of(kind_).word, departed->mismatch);
+        text = json::serialize(stub);
+        definition = std::move(stub);
+    }
+    list_.things.push_back({id, std::move(definition), std::move(text)});
 }
 
 // Of one that is ready nothing need be guessed.
@@ -242,8 +266,8 @@ void ThingListing::take(const std::string& id, Result<router::ListedItems> items
         std::vector<std::string> texts;
         for (std::size_t i = 0; i < items->values.size(); ++i)
             if (auto* item = items->values[i].if_object()) {
-                list_.things.push_back({id, std::move(*item), items->texts[i]});
-                texts.push_back(std::move(items->texts[i]));
+                texts.push_back(items->texts[i]);
+                add(id, std::move(*item), std::move(items->texts[i]));
             }
         keep(id, texts);
     } else {
@@ -384,9 +408,9 @@ std::optional<Error> explained_by_template(const ThingList& templates, const std
     for (const auto& thing : templates.things) {
         const auto* named = name_in(thing.definition, Kind::Templates);
         const auto found = named ? core::printable(std::string_view(*named), 500) : std::string();
-        if (!may_come_of(uri, found)) continue;
+        if (!protocol::may_come_of(uri, found)) continue;
         const auto of = " \"" + found + "\" of server \"" + thing.server + "\"";
-        const auto variables = template_variables(found);
+        const auto variables = protocol::template_variables(found);
         if (uri != found || variables.empty())
             return Error{ErrorCode::NotFound, "no server lists the resource \"" +
                                                   core::printable(uri, 200) +

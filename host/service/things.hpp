@@ -91,6 +91,7 @@ private:
     bool may_keep() const;
     void keep(const std::string& id, const std::vector<std::string>& texts);
     void show(const std::string& id, const catalogue::Kept& kept);
+    void add(const std::string& id, boost::json::object definition, std::string text);
     bool take_kept(const std::string& id);
     void begin(const std::string& id);
     void connect(const std::string& id);

@@ -64,8 +64,8 @@ struct ListAgain {
     std::function<void()> done;
 };
 
-constexpr std::array kOurKeys{"name",         "server",    "tool", "level",
-                              "schema_fault", "listed_at", "kept"};
+constexpr std::array kOurKeys{"name", "server",  "tool", "level",    "schema_fault",
+                              "pin",  "blocked", "kept", "listed_at"};
 
 bool is_ours(std::string_view key) {
     return std::find(kOurKeys.begin(), kOurKeys.end(), key) != kOurKeys.end();
@@ -77,6 +77,10 @@ json::object our_members(const router::ListedTool& tool) {
                      {"tool", tool.tool->name},
                      {"level", config::name_of(tool.level)}};
     if (const auto& fault = tool.tool->schema_fault; !fault.empty()) own["schema_fault"] = fault;
+    if (tool.mismatch) {
+        own["pin"] = policy::name_of(*tool.mismatch);
+        own["blocked"] = tool.blocked;
+    }
     return own;
 }
 
@@ -92,6 +96,10 @@ void append_json(std::string& out, const router::ListedTool& tool,
     say("tool", tool.tool->name);
     say("level", config::name_of(tool.level));
     if (const auto& fault = tool.tool->schema_fault; !fault.empty()) say("schema_fault", fault);
+    if (tool.mismatch) {
+        say("pin", policy::name_of(*tool.mismatch));
+        protocol::append_member(out, "blocked", tool.blocked ? "true" : "false");
+    }
     if (standing) {
         say("listed_at", time_of(standing->listed));
         protocol::append_member(out, "kept", standing->recalled ? "true" : "false");

@@ -1,13 +1,13 @@
 // A server's resource template and an URI that a person typed, with a newline between: variables are
 // named as they stand there, and what has none comes of itself alone.
 #include "fuzz/require.hpp"
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace patchbay::service;
+    using namespace patchbay::protocol;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto cut = text.find('\n');
     const auto uri_template = text.substr(0, cut);

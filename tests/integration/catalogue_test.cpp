@@ -1,5 +1,6 @@
 // What servers listed before is shown and called without starting more than it takes.
 #include "integration/host_guest.hpp"
+#include "integration/listing_server.hpp"
 #include "support/result_schema.hpp"
 
 #include <algorithm>
@@ -13,23 +14,6 @@ namespace patchbay::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A legacy server whose tools stand in a file, with a line in another for each time that it starts.
-constexpr const char* kServer = R"sh(#!/bin/sh
-echo started >> "$1"
-while read -r line; do
-    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-    case "$line" in
-        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":'"$3"',"serverInfo":{"name":"s","version":"1"},"instructions":"Be kind."}';;
-        *'"tools/list"'*) result="{\"tools\":$(cat "$2")}";;
-        *'"prompts/list"'*) result="$(cat "$2.prompts")";;
-        *'"prompts/get"'*) result='{"messages":[{"role":"user","content":{"type":"text","text":"got it"}}]}';;
-        *'"tools/call"'*) result='{"content":[{"type":"text","text":"done"}]}';;
-        *) if [ -n "$id" ]; then echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"no\"}}"; fi; continue;;
-    esac
-    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
-done
-)sh";
 
 class Catalogue : public ::testing::Test {
 protected:
@@ -53,7 +37,7 @@ protected:
         json::object server{
             {"command", "/bin/sh"},
             {"args",
-             {home.write("server.sh", kServer), (home.work() / (id + ".started")).string(),
+             {home.write("server.sh", kListingServer), (home.work() / (id + ".started")).string(),
               (home.work() / (id + ".tools")).string(), capabilities}}};
         for (const auto& each : more) server[each.key()] = each.value();
         home.add(id, server);

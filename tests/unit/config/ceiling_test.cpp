@@ -69,6 +69,12 @@ Freedom trust_of(const Config& config) {
     return {trust == "untrusted" ? 0 : trust.empty() ? 1 : 2};
 }
 
+// What a server may list otherwise than it was approved; where nobody says so it may where nobody stands behind it.
+Freedom pins_of(const Config& config) {
+    const auto& pins = server_of(config).pins;
+    return {pins == "block" ? 0 : pins.empty() ? 1 : pins == "warn" ? 2 : 3};
+}
+
 // By patterns as rules have them: a name, or the beginning of one with a star.
 bool matches(const std::vector<std::string>& patterns, const std::string& name) {
     return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& each) {
@@ -121,18 +127,21 @@ Words lists(const std::string& begin, const std::string& end) {
 }
 
 std::vector<Key> keys() {
-    Words levels, trusts;
+    Words levels, trusts, pins;
     for (const auto* level : {"disable", "deny", "require-approval", "allow-once", "allow-session",
                               "allow-project", "allow-always"})
         levels.push_back(of_server(std::string("tools.a = '") + level + "'"));
     for (const auto* trust : {"trusted", "untrusted"})
         trusts.push_back(of_server(std::string("trust = '") + trust + "'"));
+    for (const auto* word : {"block", "warn", "off"})
+        pins.push_back(of_server(std::string("pins = '") + word + "'"));
     return {
         {"enabled", {of_server("enabled = true"), of_server("enabled = false")}, is_on},
         {"tools.NAME", levels, level_of_a},
         {"disabled_tools", lists("[servers.x]\ndisabled_tools = ", "\n"), left_by_disabled},
         {"enabled_tools", lists("[servers.x]\nenabled_tools = ", "\n"), left_by_enabled},
         {"trust", trusts, trust_of},
+        {"pins", pins, pins_of},
         {"permissions.deny",
          {"[permissions]\ndeny = ['mcp__x__a']\n", "[permissions]\ndeny = ['mcp__x__b*']\n",
           "[permissions]\ndeny = []\n", "[permissions]\ndeny = ['mcp__*']\n"},

@@ -52,6 +52,42 @@ TEST(ConfigMerge, AllThatACheckoutMayNotIsToldAtOnce) {
                   "time-out of a server; write it to your user config"));
 }
 
+TEST(ConfigMerge, ACheckoutTightensPinsAndLoosensNone) {
+    const auto pins = [](const std::string& users, const std::string& checkouts) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n" + users));
+        fragments.push_back(toml(Scope::Project, "[servers.x]\npins = '" + checkouts + "'\n"));
+        const auto config = merge(std::move(fragments));
+        return config.servers.at(0).pins + " " + std::to_string(config.diagnostics.size());
+    };
+    EXPECT_EQ(pins("", "block"), "block 0");
+    EXPECT_EQ(pins("", "warn"), " 1") << "what somebody stands behind would not be blocked";
+    EXPECT_EQ(pins("", "off"), " 1");
+    EXPECT_EQ(pins("pins = 'off'\n", "warn"), "warn 0");
+    EXPECT_EQ(pins("pins = 'warn'\n", "off"), "warn 1");
+    EXPECT_EQ(pins("pins = 'block'\n", "warn"), "block 1");
+}
+
+TEST(ConfigMerge, OfItsOwnServersACheckoutLoosensNoPinsEither) {
+    for (const auto* word : {"warn", "off"}) {
+        const std::string said = std::string("pins = '") + word + "'\n";
+        std::vector<Fragment> own, beside;
+        own.push_back(toml(Scope::Project, "[servers.x]\ncommand = 'x'\n" + said));
+        beside.push_back(toml(Scope::Project, "[servers.x]\ncommand = 'x'\n"));
+        beside.push_back(toml(Scope::Local, "[servers.x]\n" + said));
+        for (auto* fragments : {&own, &beside}) {
+            const auto config = merge(std::move(*fragments));
+            EXPECT_EQ(config.servers.at(0).pins, "");
+            EXPECT_EQ(config.servers.at(0).rules.count("pins"), 0u);
+            EXPECT_THAT(all(config.diagnostics), HasSubstr("may not loosen the pins of a server"));
+        }
+    }
+    std::vector<Fragment> session;
+    session.push_back(toml(Scope::Project, "[servers.x]\ncommand = 'x'\n"));
+    session.push_back(toml(Scope::Session, "[servers.x]\npins = 'off'\n"));
+    EXPECT_EQ(merge(std::move(session)).servers.at(0).pins, "off") << "its user may";
+}
+
 TEST(ConfigMerge, ACheckoutKeepsCallersApartAndBringsNoneTogether) {
     const auto mode = [](const std::string& users, const char* checkouts) {
         std::vector<Fragment> fragments;

@@ -164,6 +164,8 @@ public:
                                                       : Told::Refused;
     }
 
+    void be_untrusted() { spec.config.trust = "untrusted"; }
+
     End seen;
     std::string text;
 
@@ -291,6 +293,17 @@ TEST_P(SentAgain, OnceForEachReasonAtMost) {
                 for (const auto fourth : {Break::Refused, Break::Failed, Break::SessionLost})
                     judge({first, second, third, fourth});
     EXPECT_EQ(looked_at, 4 * 4 * 4 * 3);
+}
+
+TEST(SentAgainToAnUntrustedServer, IsNothingThatItsAnnotationsPromise) {
+    for (const auto tool : {Tool::Idempotent, Tool::ReadOnly})
+        for (const bool untrusted : {false, true}) {
+            SCOPED_TRACE(name_of(tool));
+            OneCall one(tool, false, {Break::Reset});
+            if (untrusted) one.be_untrusted();
+            one.run();
+            EXPECT_EQ(one.seen.sendings, untrusted ? 1u : 2u);
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, SentAgain,

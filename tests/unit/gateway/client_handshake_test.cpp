@@ -17,7 +17,7 @@ protected:
     ClientHandshake& handshake() {
         if (!handshake_) {
             auto& servers_known = known();
-            instructions_.emplace(servers_known.connections(), *catalogue, view_, 1);
+            instructions_.emplace(servers_known.connections(), servers_known.router(), view_, 1);
             handshake_.emplace(servers_known, *instructions_, Told::Nothing, "7.1");
         }
         return *handshake_;

@@ -88,6 +88,8 @@ const Row kRows[] = {
      "widened servers.a.tools.x: deny -> allow-always\n"},
     {"trust", "command = \"run\"\ntrust = \"untrusted\"", kStdio,
      "widened servers.a.trust: no longer untrusted\n"},
+    {"pins", "command = \"run\"\npins = \"block\"", "command = \"run\"\npins = \"warn\"",
+     "widened servers.a.pins: block -> warn\n"},
     {"mode", kStdio, "command = \"run\"\nmode = \"shared\"", "adjust a: mode\n"},
     {"lazy", kStdio, "command = \"run\"\nlazy = true", "adjust a: lazy\n"},
     {"idle_timeout_sec", kStdio, "command = \"run\"\nidle_timeout_sec = 5",

@@ -54,7 +54,8 @@ protected:
             connections.emplace(std::move(parts));
             connections->apply(specs);
             set_rules();
-            router_.emplace(callers, *connections, *policy, *catalogue, observer);
+            router_.emplace(callers, *connections, *policy, *catalogue, observer,
+                            pins_of ? pins_of(*catalogue) : nullptr);
         }
         return *router_;
     }
@@ -148,6 +149,7 @@ protected:
     std::optional<catalogue::Catalogue> catalogue;
     std::optional<connection::ConnectionPool> connections;
     core::Observer* observer = nullptr;
+    std::function<pins::Pins*(catalogue::Catalogue&)> pins_of;  // none: nothing is pinned
     std::optional<Router> router_;
 };
 

@@ -1,8 +1,8 @@
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <algorithm>
 
-namespace patchbay::service {
+namespace patchbay::protocol {
 
 namespace {
 
@@ -55,4 +55,4 @@ bool may_come_of(std::string_view uri, std::string_view uri_template) {
     return true;
 }
 
-}  // namespace patchbay::service
+}  // namespace patchbay::protocol

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace patchbay::service {
+namespace patchbay::protocol {
 
 // The names in its expressions, in order, without operators and modifiers: {/owner*,name:3}.
 std::vector<std::string> template_variables(std::string_view uri_template);
@@ -17,4 +17,4 @@ std::vector<std::string> template_variables(std::string_view uri_template);
 // hint; which values an expression can have differs by its operator.
 bool may_come_of(std::string_view uri, std::string_view uri_template);
 
-}  // namespace patchbay::service
+}  // namespace patchbay::protocol

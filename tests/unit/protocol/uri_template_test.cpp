@@ -1,9 +1,9 @@
-#include "service/uri_template.hpp"
+#include "protocol/uri_template.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace patchbay::service {
+namespace patchbay::protocol {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(UriTemplate, KnowsWhatMayComeOfIt) {
 }
 
 }  // namespace
-}  // namespace patchbay::service
+}  // namespace patchbay::protocol
