@@ -133,7 +133,7 @@ private:
     bool loosens_pins(const Server& server, const Voice& voice) {
         const auto* pins = voice.entry->body.find("pins");
         if (!pins || server.pins == "block") return false;
-        note(Severity::Error, *voice.source, pins->mark,
+        note(RuleId::NotAllowedHere, Severity::Error, *voice.source, pins->mark,
              std::string("a ") + name_of(voice.source->scope) +
                  " file may not loosen the pins of a server; write it to your user config");
         return true;
