@@ -23,7 +23,7 @@ Batch::Batch(Parts parts)
       in_flight_(loop_, output_, [this] { advance(); }),
       waits_(loop_, in_flight_),
       look_again_(loop_),
-      operations_(servers_, parts.caller, in_flight_, waits_, parts.event_log,
+      operations_(servers_, parts.caller, in_flight_, waits_, parts.event_log, parts.reference,
                   std::move(parts.recall)) {}
 
 Batch::~Batch() {

@@ -41,6 +41,7 @@ public:
         events::EventLog* event_log = nullptr;  // null: nobody keeps them
         // What this server (empty: each) listed for earlier hosts is known from now on.
         BatchOperations::Recall recall = [](const std::string&) {};
+        connection::Reference reference = 0;  // by which the caller knows what this batch asks
     };
     explicit Batch(Parts parts);
     ~Batch();  // what is in flight is cancelled, without an answer

@@ -69,6 +69,7 @@ void BatchOperations::call_tool(const BatchLine& line) {
     if (const auto meta = raw_param_of(line.text, "_meta"); !meta.empty())
         call.meta = meta.substr(1, meta.size() - 2);
     call.timeout = timeout_of(line.members);
+    call.reference = reference_;
     if (core::flag_in(&line.members, "progress") == true)
         call.on_progress = in_flight_.tell_progress(line.id);
     in_flight_.add(line.id).call =
@@ -85,6 +86,7 @@ void BatchOperations::ask_server(const BatchLine& line, const std::string& metho
     if (!params) return in_flight_.refuse(line, params.error().message);
     asked.params = std::move(*params);
     asked.timeout = timeout_of(line.members);
+    asked.reference = reference_;
     if (core::flag_in(&line.members, "progress") == true)
         asked.on_progress = in_flight_.tell_progress(line.id);
     auto& request = in_flight_.add(line.id);

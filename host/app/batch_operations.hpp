@@ -33,12 +33,14 @@ public:
 
     BatchOperations(
         const service::Servers& servers, connection::Caller& caller, BatchInFlight& in_flight,
-        BatchWaits& waits, events::EventLog* event_log, Recall recall = [](const std::string&) {})
+        BatchWaits& waits, events::EventLog* event_log, connection::Reference reference = 0,
+        Recall recall = [](const std::string&) {})
         : servers_(servers),
           caller_(caller),
           in_flight_(in_flight),
           waits_(waits),
           event_log_(event_log),
+          reference_(reference),
           recall_(std::move(recall)) {}
 
     // False: it cannot be started, and was answered with the reason.
@@ -62,7 +64,8 @@ private:
     connection::Caller& caller_;
     BatchInFlight& in_flight_;
     BatchWaits& waits_;
-    events::EventLog* const event_log_;         // null: nobody keeps them
+    events::EventLog* const event_log_;  // null: nobody keeps them
+    const connection::Reference reference_;
     const Recall recall_;                       // what this server (empty: each) listed before
     std::vector<std::weak_ptr<void>> follows_;  // those in flight, and some that have ended
 };

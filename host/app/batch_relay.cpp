@@ -23,7 +23,8 @@ BatchRelay::BatchRelay(Session& session, int input, HostLine& line)
       output_(session.host().loop(), {nullptr, LineOutput::Unread::Waits, session.signals()},
               [this] { advance(); }),
       last_answers_(session.host().loop()),
-      silence_(session, line, [this] { fail(); }) {}
+      silence_(session, line, [this] { fail(); }),
+      approvals_(session.host().loop(), line, session.approval_asker()) {}
 
 int BatchRelay::run() {
     line_.listen([this](std::string_view answer) { take(answer); }, [this] { advance(); });
@@ -62,6 +63,7 @@ void BatchRelay::fail() {
 
 void BatchRelay::take(std::string_view answer) {
     silence_.heard();
+    if (approvals_.take(answer)) return;
     if (!answer.starts_with(kLastLine)) return output_.line(std::string(answer));
     ended_ = true;
     const auto told = core::parse_json_object(answer);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "app/batch_output.hpp"
+#include "app/host_approvals.hpp"
 #include "app/host_line.hpp"
 #include "app/host_silence.hpp"
 #include "app/line_input.hpp"
@@ -41,6 +42,7 @@ private:
     BatchOutput output_;
     core::Timer last_answers_;
     HostSilence silence_;
+    HostApprovals approvals_;
     bool sent_all_ = false, ended_ = false, failed_ = false, interrupted_ = false;
 };
 

@@ -77,6 +77,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"mcp"}, add_mcp_verbs},
     {{"tools", "call"}, add_tool_verbs},
     {{"why"}, add_why_verb},
+    {{"policy"}, add_policy_verbs},
     {{"resources", "prompts", "complete"}, add_thing_verbs},
     {{"batch"}, add_batch_verb},
     {{"serve"}, add_serve_verb},

@@ -117,6 +117,12 @@ private:
         if (name == "TRANSPORT") add(known_.transports, completion);
         const bool of_tools = verb_->get_name() == "call" || verb_->get_name() == "why";
         if (name == "NAME" && of_tools) add(known_.tools, completion);
+        const bool of_policy = verb_->get_parent() && verb_->get_parent()->get_name() == "policy";
+        if (name == "PATTERN" && of_policy) add(known_.tools, completion);
+        if (name == "PATTERN" && is_verb("policy", "set"))
+            for (const auto* level : {"disable", "deny", "require-approval", "allow-once",
+                                      "allow-session", "allow-project", "allow-always"})
+                completion.candidates.push_back({level, {}});
         if (name == "NAME" && verb_->get_name() == "why") add(known_.servers, completion);
         if (name == "NAME" && is_verb("secret", "rm")) add(known_.secrets, completion);
         if (name == "NAME" && is_verb("token", "rm")) add(known_.tokens, completion);

@@ -75,8 +75,13 @@ std::string milliseconds(const char* key, std::chrono::milliseconds time) {
 
 }  // namespace
 
-DistantHost::DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line)
-    : servers_(servers), loop_(servers.connections().loop()), line_(std::move(line)), look_(loop_) {
+DistantHost::DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line,
+                         HostApprovals::Ask approve)
+    : servers_(servers),
+      loop_(servers.connections().loop()),
+      line_(std::move(line)),
+      approvals_(loop_, *line_, std::move(approve)),
+      look_(loop_) {
     line_->listen([this](std::string_view said) { take(said); },
                   [this] {
                       if (line_->gone()) end_all();
@@ -141,6 +146,7 @@ void DistantHost::limit(std::uint64_t id, std::chrono::milliseconds most, Error 
 
 void DistantHost::take(std::string_view line) {
     heard_ = true;
+    if (approvals_.take(line)) return;
     const auto said = read(line);
     if (said.is_progress) return tell_progress(line, said.id);
     const auto found = pending_.find(said.id);

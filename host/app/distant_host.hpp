@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/any_host.hpp"
+#include "app/host_approvals.hpp"
 #include "app/host_line.hpp"
 #include "app/status_text.hpp"
 #include "core/lifetime.hpp"
@@ -27,7 +28,9 @@ class DistantHost final : public AnyHost {
 public:
     static constexpr std::chrono::seconds kAnswer{10}, kLook{5}, kGrace{2};
 
-    DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line);
+    // `approve`: asks the person who is here; empty: nobody is.
+    DistantHost(const service::Servers& servers, std::unique_ptr<HostLine> line,
+                HostApprovals::Ask approve = {});
 
     const Welcome& welcome() const { return line_->welcome(); }
 
@@ -84,6 +87,7 @@ private:
     const service::Servers& servers_;
     core::Loop& loop_;
     std::unique_ptr<HostLine> line_;
+    HostApprovals approvals_;
     std::map<std::uint64_t, Pending> pending_;
     std::uint64_t last_ = 0;
     std::set<std::string> asked_for_;  // servers

@@ -5,6 +5,7 @@
 #include "app/socket_sink.hpp"
 #include "config/config.hpp"
 #include "core/log.hpp"
+#include "gateway/approvals.hpp"
 
 #include <boost/json.hpp>
 
@@ -53,7 +54,9 @@ GuestConnection::GuestConnection(Desk& desk, core::Descriptor socket, std::size_
 GuestConnection::~GuestConnection() {
     lifetime_.end();
     operations_.reset();  // before the requests in flight that it answers
+    approvals_.reset();   // before those that wait for it
     if (own_) own_->set_notification_handler({});
+    if (own_) own_->set_approver({});
     desk_.hang_ups().remove(socket_.get());
     batch_.reset();
     client_.reset();
@@ -94,7 +97,11 @@ void GuestConnection::begin(const Hello& hello) {
     input_.limit_line(LineInput::kLineBytes);
     input_.count_anew();
     if (hello.as == Guest::Client) return begin_client(hello);
-    operations_.emplace(desk_.host().servers(), *caller_, desk_);
+    operations_.emplace(desk_.host().servers(), *caller_, desk_, number_);
+    approvals_.emplace(hello.approving, [this](std::string line) {
+        batch_->output().line(std::move(line));
+        look();
+    });
     batch_.emplace(
         Batch::Parts{desk_.host().servers(),
                      *caller_,
@@ -102,18 +109,37 @@ void GuestConnection::begin(const Hello& hello) {
                      {std::make_unique<SocketSink>(writing_.get()), LineOutput::Unread::IsLost, -1},
                      [this] { look(); },
                      hello.as == Guest::Person ? &*operations_ : nullptr,
-                     desk_.host().event_log()});
+                     desk_.host().event_log(),
+                     [](const std::string&) {},
+                     number_});
     auto welcome = desk_.welcome(hello);
     welcome.guest = number_;
     batch_->output().line(to_line(welcome));
-    if (own_)
+    if (own_) {
+        own_->set_approver(
+            [this](const auto& wanted, auto decide) { return approve(wanted, std::move(decide)); });
         own_->set_notification_handler(
             [this](const std::string& server, const std::string& method, std::string_view params) {
                 batch_->notify(server, method, params);
                 look();
             });
+    }
     batch_->begin();
     if (ending_) batch_->end_input();
+}
+
+connection::Question GuestConnection::approve(const connection::Approvable& wanted,
+                                              connection::Caller::Decide decide) {
+    if (!approvals_ || over_) {
+        decide(connection::Approval::NobodyThere);
+        return {};
+    }
+    return approvals_->ask(gateway::approval_text(desk_.host().config(), wanted), wanted,
+                           std::move(decide));
+}
+
+void GuestConnection::decide(std::int64_t number, connection::Approval approval) {
+    if (approvals_ && !over_) approvals_->decide(number, approval);
 }
 
 // A session of its own, as a client has that starts `serve`.

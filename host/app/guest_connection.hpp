@@ -13,6 +13,7 @@
 
 #include "app/batch.hpp"
 #include "app/client_lines.hpp"
+#include "app/guest_approvals.hpp"
 #include "app/guest_operations.hpp"
 #include "app/hang_ups.hpp"
 #include "app/hello.hpp"
@@ -61,6 +62,11 @@ public:
     void show_anew();
     void cut_off();  // over() at once
 
+    // As connection::Caller::approve: the command at the other end has the terminal.
+    connection::Question approve(const connection::Approvable& wanted,
+                                 connection::Caller::Decide decide);
+    void decide(std::int64_t number, connection::Approval approval);
+
     bool over() const { return over_; }
     std::size_t number() const { return number_; }
     std::size_t bytes() const;  // that it makes us keep
@@ -81,6 +87,7 @@ private:
     core::Timer greeting_;
     std::unique_ptr<LocalCaller> own_;  // before the batch, which borrows it
     connection::Caller* caller_ = nullptr;
+    std::optional<GuestApprovals> approvals_;
     LineInput input_;
     std::optional<GuestOperations> operations_;
     std::optional<Batch> batch_;

@@ -80,9 +80,22 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
             lifetime_.guard([this, guest, why = text_of(line.members, "why")] {
                 control_.interrupt(static_cast<std::size_t>(guest), why);
             }));
+    } else if (op == "host/approve") {
+        in_flight.succeed(line.id, "{}");
+        decide(line);
     } else
         return false;
     return true;
+}
+
+void GuestOperations::decide(const BatchLine& line) {
+    const auto guest = core::integer_in(&line.members, "guest").value_or(0);
+    const auto number = core::integer_in(&line.members, "approval").value_or(0);
+    const auto level = config::level_from(text_of(line.members, "level"));
+    servers_.connections().loop().defer(lifetime_.guard([this, guest, number, level] {
+        control_.decide(static_cast<std::size_t>(guest), number,
+                        level ? connection::approval_for(*level) : connection::Approval::Refused);
+    }));
 }
 
 void GuestOperations::connect(const BatchLine& line, BatchInFlight& in_flight) {
@@ -146,6 +159,7 @@ void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
     call.name = text_of(line.members, "name");
     call.arguments = raw_member_of(line.text, "arguments");
     call.timeout = time_in(line, "timeout_ms");
+    call.reference = reference_;
     call.begun = servers_.connections().loop().now() - time_in(line, "spent_ms");
     if (core::flag_in(&line.members, "progress") == true)
         call.on_progress = in_flight.tell_progress(line.id);

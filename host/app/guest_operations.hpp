@@ -17,7 +17,9 @@
 //   host/sandbox-state  state                            the one that is set; with `state`: {"servers":["who is told"]}
 //   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled
 //
-// An interrupt comes by another connection, as nothing is read behind a barrier.
+//   host/approve  guest, approval, level             {}; what that connection was asked is answered so, without `level` by no
+//
+// An interrupt and an approval come by another connection, as nothing is read behind a barrier.
 //
 // Borrows what it is given. Threads: [loop]. Errors: told as answers.
 #pragma once
@@ -47,13 +49,17 @@ public:
         virtual std::uint64_t configuration_number() const = 0;
         // What the connection of that number has asked is cancelled; there need be none.
         virtual void interrupt(std::size_t guest, const std::string& why) = 0;
+        // What it has been asked is answered so.
+        virtual void decide(std::size_t guest, std::int64_t number, connection::Approval) = 0;
 
     protected:
         ~Control() = default;
     };
 
-    GuestOperations(const service::Servers& servers, connection::Caller& caller, Control& control)
-        : servers_(servers), caller_(caller), control_(control) {}
+    // `reference`: by which the caller knows what this guest asks.
+    GuestOperations(const service::Servers& servers, connection::Caller& caller, Control& control,
+                    connection::Reference reference)
+        : servers_(servers), caller_(caller), control_(control), reference_(reference) {}
 
     bool start(const BatchLine& line, BatchInFlight& in_flight) override;
 
@@ -69,6 +75,7 @@ private:
     void tell_move(const Result<registry::Plan>& plan, const std::string& id,
                    BatchInFlight& in_flight) const;
     void set_sandbox_state(const BatchLine& line, BatchInFlight& in_flight);
+    void decide(const BatchLine& line);
     Result<void> start_server(const std::string& server);
     Result<void> restart(const std::string& server);
     std::string statuses() const;
@@ -79,6 +86,7 @@ private:
     const service::Servers& servers_;
     connection::Caller& caller_;
     Control& control_;
+    const connection::Reference reference_;
     core::Lifetime lifetime_;
 };
 

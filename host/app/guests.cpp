@@ -28,7 +28,23 @@ Guests::Guests(Host& host, Seat& seat, LocalCaller& person, ServerSwitch& server
       welcome_(std::move(welcome)),
       hang_ups_(host.loop()),
       pause_(host.loop()) {
+    person_.set_approver(
+        [this](const auto& wanted, auto decide) { return approve(wanted, std::move(decide)); });
     watch();
+}
+
+connection::Question Guests::approve(const connection::Approvable& wanted,
+                                     connection::Caller::Decide decide) {
+    for (const auto& [guest, row] : guests_)
+        if (guest->number() == wanted.about)
+            return row.connection->approve(wanted, std::move(decide));
+    decide(connection::Approval::NobodyThere);
+    return {};
+}
+
+void Guests::decide(std::size_t number, std::int64_t approval, connection::Approval given) {
+    for (const auto& [guest, row] : guests_)
+        if (guest->number() == number) return row.connection->decide(approval, given);
 }
 
 void Guests::watch() {
@@ -44,7 +60,9 @@ Result<void> Guests::listen_anew() {
     return listens;
 }
 
-Guests::~Guests() {}
+Guests::~Guests() {
+    person_.set_approver({});
+}
 
 void Guests::accept() {
     for (int i = 0; i < kAcceptsAtOnce; ++i) {

@@ -39,6 +39,7 @@ public:
     // What they have asked is cancelled, and answered so.
     void interrupt(const std::string& why);
     void interrupt(std::size_t guest, const std::string& why) override;
+    void decide(std::size_t guest, std::int64_t number, connection::Approval approval) override;
     // To each client, as the configuration is now.
     void show_anew();
     bool empty() const { return guests_.empty(); }
@@ -58,6 +59,9 @@ private:
     std::uint64_t configuration_number() const override { return host_.configuration_number(); }
     Welcome welcome(const Hello& hello) override { return welcome_(hello); }
     void look_at(GuestConnection& guest) override;
+    // Of the commands that speak for the person the one that asked for it.
+    connection::Question approve(const connection::Approvable& wanted,
+                                 connection::Caller::Decide decide);
     void watch();
     void accept();
     void keep_within_bytes();

@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #ifndef PATCHBAY_VERSION
@@ -23,6 +24,8 @@ std::string blank_behind(const std::string& word) {
 }
 
 constexpr const char* kMember = "patchbay";
+constexpr const char* kByOption = "option";  // among "approving"
+constexpr const char* kAtTerminal = "terminal";
 
 // What the other side says of itself may come to be printed, so it has been made fit for that before anybody sees it.
 std::string text_of(const json::object& object, const char* key) {
@@ -118,6 +121,10 @@ std::string to_line(const Hello& hello) {
     // Only a client is shown a part. Of the others a host that knows no "shown" hears nothing of it.
     if (hello.as == Guest::Client) said["shown"] = to_json(hello.shown);
     if (!hello.configuration.empty()) said["configuration"] = hello.configuration;
+    json::array approving;
+    if (hello.approving.by_option) approving.emplace_back(kByOption);
+    if (hello.approving.at_terminal) approving.emplace_back(kAtTerminal);
+    if (!approving.empty()) said["approving"] = std::move(approving);
     return json::serialize(json::object{{kMember, std::move(said)}});
 }
 
@@ -157,8 +164,16 @@ Result<Hello> parse_hello(std::string_view line) {
                      "\"as\" is \"person\", \"batch\" or \"client\", not \"" + as + "\""};
     auto shown = shown_in(*said);
     if (!shown) return shown.error();
-    return Hello{text_of(*said, "version"), guest, text_of(*said, "configuration"),
-                 std::move(*shown)};
+    const auto approving = texts_in(*said, "approving");
+    if (!approving) return approving.error();
+    const auto has = [&](const char* word) {
+        return std::find(approving->begin(), approving->end(), word) != approving->end();
+    };
+    return Hello{text_of(*said, "version"),
+                 guest,
+                 text_of(*said, "configuration"),
+                 std::move(*shown),
+                 {has(kByOption), has(kAtTerminal)}};
 }
 
 Result<Welcome> parse_welcome(std::string_view line) {

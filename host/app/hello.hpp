@@ -2,6 +2,7 @@
 // host runs by what the command has read. Behind them both speak the `batch` protocol, or MCP.
 //
 //   {"patchbay":{"protocol":1,"version":"0.1.0","as":"person","configuration":"<digest>"}}
+//   {"patchbay":{"protocol":1,"as":"batch","approving":["option","terminal"]}}
 //   {"patchbay":{"protocol":1,"as":"client","configuration":"<digest>","shown":{"servers":["x"]}}}
 //   {"patchbay":{"protocol":1,"version":"0.1.0","pid":7,"since":"2026-07-28T09:00:00Z","fits":true}}
 //
@@ -35,11 +36,18 @@ struct Shown {
     std::vector<std::string> servers, tools;
 };
 
+// What a command has to say of what a rule wants approved: that it approves, or who can be asked.
+struct Approving {
+    bool by_option = false;    // --yes
+    bool at_terminal = false;  // it has one, and asks there
+};
+
 struct Hello {
     std::string version;
     Guest as = Guest::Batch;
     std::string configuration;  // digest; empty: whatever the host runs by
     Shown shown = {};           // of a Client
+    Approving approving = {};
 };
 
 struct Welcome {

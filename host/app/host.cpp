@@ -6,10 +6,12 @@
 #include "app/exposed_secrets.hpp"
 #include "app/http_terms.hpp"
 #include "app/list_change.hpp"
+#include "app/nobody_there.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
 #include "app/running_snapshot.hpp"
+#include "app/scope_file.hpp"
 #include "app/server_account.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
@@ -62,17 +64,6 @@ std::vector<std::string> ids_of(const std::vector<registry::ChangedServer>& serv
     return ids;
 }
 
-// For a host that nobody sits at.
-class NobodyThere final : public auth::Person {
-    Presence presence() const override { return Presence::Nobody; }
-    void tell(const std::string&) override {}
-    std::uint64_t ask(const std::string&, const std::string&, Line) override { return 1; }
-    void withdraw(std::uint64_t) override {}
-    Result<void> open_browser(const std::string&) override {
-        return Error{ErrorCode::Unsupported, "nobody is there"};
-    }
-};
-
 // What would not work here, though it may where the servers are started.
 void check_surroundings(config::Config& config, const config::Environment& environment) {
     config::check_programs(config, environment);
@@ -109,6 +100,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                                                      ? std::make_unique<auth::Keyring>()
                                                      : nullptr),
           trust(options.state_directory),
+          decisions(options.state_directory,
+                    loaded.project.empty() ? project_folder(options.environment) : loaded.project),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
         options.environment.stored_secrets = {
@@ -159,7 +152,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
             pins.emplace(loop, catalogue, *connections, options.state_directory + "/pins",
                          loaded.project,
                          [this](const std::string& server) { return origin_of(server); });
-        router.emplace(callers, *connections, *policy, catalogue, observer,
+        router.emplace(callers, *connections, *policy, catalogue, observer, &decisions,
                        pins ? &pins->pins() : nullptr);
         servers.emplace(config, *connections, *router, &catalogue,
                         options.environment.working_directory);
@@ -310,6 +303,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     SignIns sign_ins;
     const auth::NamedSecrets named_secrets;
     service::TrustFile trust;
+    service::Decisions decisions;
     std::optional<ServerLog> logs;
     EraFile eras;
     connection::Callers callers;
@@ -356,6 +350,9 @@ const auth::NamedSecrets& Host::named_secrets() const {
 
 service::TrustFile& Host::trust() {
     return impl_->trust;
+}
+service::Decisions& Host::decisions() {
+    return impl_->decisions;
 }
 const std::string& Host::project() const {
     return impl_->loaded.project;

@@ -16,6 +16,7 @@
 #include "plugin/loading/catalogue.hpp"
 #include "registry/plan.hpp"
 #include "router/router.hpp"
+#include "service/decisions.hpp"
 #include "service/servers.hpp"
 #include "service/trust_file.hpp"
 
@@ -61,6 +62,7 @@ public:
     // What was approved of checkouts; a change counts for the next host.
     const auth::NamedSecrets& named_secrets() const;
     service::TrustFile& trust();
+    service::Decisions& decisions();     // answers that were kept of what rules want approved
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
     // What is wrong in all that is configured, or in one file, judged with what it would adjust: by the

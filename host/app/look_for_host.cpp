@@ -181,7 +181,8 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
         if (socket->get() < 0) continue;
         if (!hello)
             hello = Hello{PATCHBAY_VERSION, as,
-                          configuration_digest(*session.host().snapshot(), environment), shown};
+                          configuration_digest(*session.host().snapshot(), environment), shown,
+                          session.approving()};
         looked.line = greet(session, place, folder, std::move(*socket), *hello, fit, looked);
         if (looked.line || looked.not_shown) return looked;
     }
@@ -241,29 +242,36 @@ Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as) {
 namespace {
 
 // Another connection to the same host; null: nobody greets there.
-std::unique_ptr<HostLine> beside(const Session& session, const HostLine& other,
+std::unique_ptr<HostLine> beside(core::Loop& loop, const HostLine& other,
                                  std::chrono::milliseconds most) {
     auto socket = other.place().connect();
     if (!socket || socket->get() < 0) return {};
-    auto line = HostLine::open(session.host().loop(), other.place(), std::move(*socket),
-                               {PATCHBAY_VERSION, Guest::Person, {}, {}}, most);
+    auto line = HostLine::open(loop, other.place(), std::move(*socket),
+                               {PATCHBAY_VERSION, Guest::Person, {}, {}, {}}, most);
     return line ? std::move(*line) : std::unique_ptr<HostLine>();
 }
 
 }  // namespace
 
 bool still_answers(const Session& session, const HostLine& other) {
-    return beside(session, other, kAlive) != nullptr;
+    return beside(session.host().loop(), other, kAlive) != nullptr;
+}
+
+bool tell_guest(core::Loop& loop, const HostLine& other, const std::string& op,
+                const std::string& members, std::chrono::milliseconds most) {
+    const auto line = beside(loop, other, most);
+    if (!line) return false;
+    bool answered = false;
+    line->listen([&](std::string_view) { answered = true; }, [] {});
+    line->put("{\"id\":1,\"op\":\"" + op + "\",\"guest\":" + std::to_string(other.welcome().guest) +
+              members + "}");
+    line->read_until([&] { return answered; }, most);
+    return answered;
 }
 
 void interrupt_guest(const Session& session, const HostLine& other, const std::string& why) {
-    const auto line = beside(session, other, kHostPatience);
-    if (!line) return;
-    bool answered = false;
-    line->listen([&](std::string_view) { answered = true; }, [] {});
-    line->put("{\"id\":1,\"op\":\"host/interrupt\",\"guest\":" +
-              std::to_string(other.welcome().guest) + ",\"why\":" + protocol::quoted(why) + "}");
-    line->read_until([&] { return answered; }, kHostPatience);
+    tell_guest(session.host().loop(), other, "host/interrupt", ",\"why\":" + protocol::quoted(why),
+               kHostPatience);
 }
 
 }  // namespace patchbay::app

@@ -31,6 +31,10 @@ Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as);
 // Whether its loop turns still: one that was stopped keeps its socket, and greets nobody. Waits kAlive at most.
 inline constexpr std::chrono::seconds kAlive{10};
 bool still_answers(const Session& session, const HostLine& other);
+// By another connection, of the one that `other` is; waits for the answer, for `most` at most. `members`: raw. False:
+// there was none.
+bool tell_guest(core::Loop& loop, const HostLine& other, const std::string& op,
+                const std::string& members, std::chrono::milliseconds most);
 // Has the host cancel what that connection has in flight.
 void interrupt_guest(const Session& session, const HostLine& other, const std::string& why);
 

@@ -133,7 +133,8 @@ ThingList list_things(Session& session, Kind kind, const std::string& server, Wh
 
 void ask_who_runs(Session& session, const std::string& server) {
     if (auto line = look_for_host(session, Guest::Person))
-        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line),
+                                                  session.approval_asker()));
     else if (server.empty())
         session.host().recall_lists();
     else

@@ -253,8 +253,20 @@ Result<std::string> ScopeFile::with(const std::string& member, const json::value
     return placed(edit::set(file_.text(), format_, below(key_, member), value, parsed_.get()));
 }
 
+Result<std::string> ScopeFile::with(const edit::Path& below, const json::value& value) const {
+    auto path = key_;
+    path.insert(path.end(), below.begin(), below.end());
+    return placed(edit::set(file_.text(), format_, path, value));
+}
+
 Result<std::string> ScopeFile::without() const {
     return placed(edit::remove(file_.text(), format_, key_, parsed_.get()));
+}
+
+Result<std::string> ScopeFile::without(const edit::Path& below) const {
+    auto path = key_;
+    path.insert(path.end(), below.begin(), below.end());
+    return placed(edit::remove(file_.text(), format_, path));
 }
 
 Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, json::object note,

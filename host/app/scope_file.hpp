@@ -64,7 +64,11 @@ public:
     Result<std::string> with(const boost::json::object& entry) const;
     // With one member of the entry, which is made when there is none.
     Result<std::string> with(const std::string& member, const boost::json::value& value) const;
+    // The same of what stands further below the entry.
+    Result<std::string> with(const config::edit::Path& below,
+                             const boost::json::value& value) const;
     Result<std::string> without() const;
+    Result<std::string> without(const config::edit::Path& below) const;
 
     // `by`: the command, as it is typed behind `patchbay`. `earlier`: the change by the same one that this one continues:
     // undo() takes both back.

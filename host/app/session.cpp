@@ -8,6 +8,7 @@
 #include "config/parsed_texts.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "gateway/approvals.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -69,7 +70,9 @@ auth::Person::Presence whoever_is_there() {
 std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
                                        auth::Person::Presence presence,
                                        HostOptions::Observe observe) {
-    std::unique_ptr<Session> session(new Session(global, life, presence, std::move(observe)));
+    std::unique_ptr<Session> session(new Session(
+        global, life, presence, std::move(observe),
+        std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser)));
     const auto& config = session->host().config();
     if (!config.stop.empty() && (life != Life::Offline || !config.deny_all)) {
         report_stop(config, global);
@@ -80,14 +83,16 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
 }
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
-                 HostOptions::Observe observe)
-    : global_(global), life_(life), watchdog_(config::PluginSettings().hang_limit) {
+                 HostOptions::Observe observe, std::shared_ptr<TerminalAsker> asker)
+    : global_(global),
+      life_(life),
+      watchdog_(config::PluginSettings().hang_limit),
+      approvals_(asker) {
     auto options = host_options(global);
     options.long_lived = life == Life::Long || life == Life::Shared;
     options.more_callers = life == Life::Shared;
     options.keep_events = options.turned_by_commands = life == Life::Shared;
     options.observe = std::move(observe);
-    auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     const auto ask = [asker](const std::string& server, const boost::json::object& params,
                              std::function<void(std::optional<boost::json::object>)> answer) {
@@ -103,9 +108,39 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
         // Who sits at the terminal of a host that others use was asked nothing.
         connection::Responder(host_->config().client,
                               life == Life::Shared ? connection::AskPerson() : ask));
+    // Of a host that others use whoever has asked is asked.
+    if (life != Life::Shared)
+        caller_->set_approver(
+            [this](const auto& wanted, auto decide) { return approve(wanted, std::move(decide)); });
     asker->use(host_->loop());
     troubles_.emplace(servers(), global.quiet);
     ask_own();
+}
+
+Approving Session::approving() const {
+    return {global_.yes, TerminalAsker::has_terminal()};
+}
+
+connection::Question Session::approve(connection::Approvable wanted,
+                                      connection::Caller::Decide decide) {
+    using connection::Approval;
+    const auto [by_option, at_terminal] = approving();
+    const bool beforehand = by_option && wanted.may_set(config::Level::AllowSession);
+    if (beforehand || !at_terminal) {
+        decide(beforehand ? Approval::Given : Approval::NobodyThere);
+        return {};
+    }
+    // What asks once has no session.
+    if (life_ == Life::OneShot) std::erase(wanted.levels, config::Level::AllowSession);
+    return approvals_.ask(
+        {gateway::approval_text(host_->config(), wanted), wanted.levels, wanted.key()},
+        std::move(decide));
+}
+
+HostApprovals::Ask Session::approval_asker() {
+    return [this](ApprovalQuestion question, connection::Caller::Decide decide) {
+        return approvals_.ask(std::move(question), std::move(decide));
+    };
 }
 
 void Session::ask_own() {

@@ -5,8 +5,11 @@
 #pragma once
 
 #include "app/any_host.hpp"
+#include "app/hello.hpp"
 #include "app/host.hpp"
+#include "app/host_approvals.hpp"
 #include "app/local_caller.hpp"
+#include "app/terminal_approvals.hpp"
 #include "app/trouble_teller.hpp"
 #include "app/verbs.hpp"
 #include "app/watchdog.hpp"
@@ -42,6 +45,12 @@ public:
     void close();  // the same, before our end; what is in flight is answered meanwhile
     // It was interrupted, or its servers are being closed.
     bool is_closing() const { return closing_ || was_interrupted(); }
+
+    // Of what a rule wants approved. Whoever types --yes approves beforehand, but not of what an administrator wants asked
+    // each time.
+    Approving approving() const;
+    // Asks the person at the terminal, if there is one.
+    HostApprovals::Ask approval_asker();
 
     Host& host() const { return *host_; }
     // Who asks: the person at the command line, or the batch.
@@ -85,8 +94,9 @@ public:
 
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
-            HostOptions::Observe observe);
+            HostOptions::Observe observe, std::shared_ptr<TerminalAsker> asker);
     void start();
+    connection::Question approve(connection::Approvable wanted, connection::Caller::Decide decide);
     void on_signal();
 
     GlobalOptions global_;
@@ -95,6 +105,7 @@ private:
     std::unique_ptr<Host> host_;
     core::Clock::time_point due_ = core::Clock::time_point::max();
     std::unique_ptr<LocalCaller> caller_;
+    TerminalApprovals approvals_;
     std::unique_ptr<AnyHost> asked_;  // after what it borrows
     std::optional<TroubleTeller> troubles_;
     mutable std::set<std::string> told_;

@@ -2,9 +2,11 @@
 
 #include "config/approval.hpp"
 #include "config/hold_back.hpp"
+#include "config/levels.hpp"
 #include "config/permission_lists.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,17 +40,23 @@ void take_place(config::Server& server, const config::Server& said, const std::s
 
 // A tool that has no level is allowed to a person, as long as nobody says that they are to be asked.
 bool lower(config::Server& server, const config::Server& said) {
-    bool changed = false;
-    for (const auto& [tool, level] : said.tools) {
-        const auto known = server.tools.find(tool);
-        const bool lower_now = known == server.tools.end() ? level <= config::Level::RequireApproval
-                                                           : level < known->second;
-        if (!lower_now) continue;
-        server.tools.insert_or_assign(tool, level);
-        take_place(server, said, "tools." + tool);
-        changed = true;
+    std::set<std::string> keys;
+    for (const auto* tools : {&std::as_const(server.tools), &said.tools})
+        for (const auto& [key, level] : *tools) keys.insert(key);
+    std::vector<std::pair<std::string, std::string>> lowered;  // and by which key
+    for (const auto& key : keys) {
+        const auto* by = config::deciding_key(said, key);
+        if (!by) continue;
+        const auto* known = config::deciding_key(server, key);
+        const auto level = said.tools.at(*by);
+        if (known ? level < server.tools.at(*known) : level <= config::Level::RequireApproval)
+            lowered.emplace_back(key, *by);
     }
-    return changed;
+    for (const auto& [key, by] : lowered) {
+        server.tools.insert_or_assign(key, said.tools.at(by));
+        server.rules.insert_or_assign("tools." + key, said.place_of_rule("tools." + by));
+    }
+    return !lowered.empty();
 }
 
 bool tighten(config::Server& server, const config::Server& said) {
@@ -83,7 +91,9 @@ bool tighten(config::Server& server, const config::Server& said) {
 // By each list and not by `allow`, which is empty where a file cannot be read, though nobody wrote that.
 bool tighten(config::Permissions& now, const config::Permissions& said) {
     bool changed = add_missing(now.deny, said.deny);
+    changed = add_missing(now.ask, said.ask) || changed;
     now.deny_places.insert(said.deny_places.begin(), said.deny_places.end());
+    now.ask_places.insert(said.ask_places.begin(), said.ask_places.end());
     for (const auto& list : said.allow_lists) {
         if (!narrow(now.allow, list.patterns)) continue;
         now.allow_lists.push_back(list);

@@ -16,7 +16,7 @@ namespace patchbay::app {
 // Of a user's server that no file defines any more. Back: its removal is what is gone back from.
 enum class Removed { IsOff, IsBack };
 
-// `kept`, by all that `read` forbids: approvals that it lacks, `deny`, `allow`, `enabled = false`, the tool rules and trust
+// `kept`, by all that `read` forbids: approvals that it lacks, `deny`, `ask`, `allow`, `enabled = false`, the tool rules and trust
 // of servers that both have, and what agents that both have are shown. Nothing where that is no more than `kept` does.
 std::optional<config::Config> made_stricter(const config::Config& kept, const config::Config& read,
                                             Removed removed);

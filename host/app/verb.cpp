@@ -61,6 +61,17 @@ void take_server(CLI::App& verb, std::string& server, const std::string& what) {
     verb.add_option("--server", server, what)->type_name("ID");
 }
 
+void take_yes(CLI::App& verb, bool& yes) {
+    verb.add_flag("-y,--yes", yes,
+                  "Approve beforehand of what a rule wants approved, but for what an "
+                  "administrator's asks each time");
+}
+
+GlobalOptions with_yes(GlobalOptions global, bool yes) {
+    global.yes = yes;
+    return global;
+}
+
 void take_output_directory(CLI::App& verb, std::string& directory, const std::string& what) {
     verb.add_option("--output", directory, what)
         ->type_name("DIR")

@@ -38,6 +38,9 @@ CLI::App& add_verb(CLI::App& parent, const std::string& name, const std::string&
 void add_globals(CLI::App& app, GlobalOptions& global);
 // Those that several have.
 void take_server(CLI::App& verb, std::string& server, const std::string& what = "Only this server");
+// --yes, in place of the questions that rules have asked.
+void take_yes(CLI::App& verb, bool& yes);
+GlobalOptions with_yes(GlobalOptions global, bool yes);
 void take_output_directory(CLI::App& verb, std::string& directory, const std::string& what);
 // One value each time, however often: left to itself, CLI11 gives an option that may be repeated
 // every word up to the next option, the verb's own among them.

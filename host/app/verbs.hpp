@@ -51,6 +51,7 @@ struct GlobalOptions {
     bool verbose = false;  // says whether one is
     // Environment::parsed of a verb that reads the same files many times, and then ends; null: none.
     std::shared_ptr<config::ParsedTexts> parsed = {};
+    bool yes = false;  // of verbs that have it: approves of what a rule wants approved
 };
 // The same, for one run of such a verb.
 GlobalOptions parsing_once(GlobalOptions global);
@@ -88,6 +89,7 @@ int forget_tools(const GlobalOptions& global, const std::vector<std::string>& se
 void add_logs_verb(CLI::App& mcp, Choice& choice);
 void add_auth_verbs(CLI::App& mcp, Choice& choice);
 void add_tool_verbs(CLI::App& app, Choice& choice);
+void add_policy_verbs(CLI::App& app, Choice& choice);
 void add_why_verb(CLI::App& app, Choice& choice);
 void add_thing_verbs(CLI::App& app, Choice& choice);  // resources, prompts, complete
 void add_batch_verb(CLI::App& app, Choice& choice);

@@ -98,7 +98,7 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
 void add_batch_verb(CLI::App& app, Choice& choice) {
     struct Words {
         std::string file;
-        bool sign_in = false;
+        bool sign_in = false, yes = false;
     };
     const auto words = std::make_shared<Words>();
     auto& batch = add_verb(
@@ -108,8 +108,9 @@ void add_batch_verb(CLI::App& app, Choice& choice) {
             document("BATCH.md") + ".");
     batch.add_option("FILE", words->file, "Requests; default: stdin");
     batch.add_flag("--sign-in", words->sign_in, "Open the browser when a server asks to sign in");
+    take_yes(batch, words->yes);
     choice.on(batch, [words](const auto& global) {
-        return batch_verb(global, words->file, words->sign_in);
+        return batch_verb(with_yes(global, words->yes), words->file, words->sign_in);
     });
 }
 

@@ -30,6 +30,7 @@ struct CompleteOptions {
     std::string server;                // empty: the one that lists it
     std::string pair;                  // ARGUMENT=WHAT IS TYPED SO FAR
     std::vector<std::string> context;  // key=value of arguments that are settled
+    bool yes = false;
 };
 
 Kind kind_of(const std::string& name) {
@@ -303,6 +304,7 @@ void add_resource_verbs(CLI::App& app, Choice& choice) {
     add_list_verb(resources, choice, "templates", "templates", "  patchbay resources templates");
     struct Words {
         std::string server, uri, output_directory = ".";
+        bool yes = false;
     };
     const auto words = std::make_shared<Words>();
     auto& read = add_verb(resources, "read", "Read one resource",
@@ -310,8 +312,10 @@ void add_resource_verbs(CLI::App& app, Choice& choice) {
     read.add_option("URI", words->uri, "The resource")->required();
     take_server(read, words->server, "The server; else the one that lists the URI");
     take_output_directory(read, words->output_directory, kSaved);
+    take_yes(read, words->yes);
     choice.on(read, [words](const auto& global) {
-        return read_resource_verb(global, words->uri, words->server, words->output_directory);
+        return read_resource_verb(with_yes(global, words->yes), words->uri, words->server,
+                                  words->output_directory);
     });
 }
 
@@ -324,6 +328,7 @@ void add_prompt_verbs(CLI::App& app, Choice& choice) {
     struct Words {
         std::string server, name, output_directory = ".";
         std::vector<std::string> pairs;
+        bool yes = false;
     };
     const auto words = std::make_shared<Words>();
     auto& get = add_verb(prompts, "get", "Get one prompt",
@@ -332,9 +337,10 @@ void add_prompt_verbs(CLI::App& app, Choice& choice) {
     get.add_option("KEY=VALUE", words->pairs, "Arguments, all strings");
     take_server(get, words->server, "The server; else the one that lists the prompt");
     take_output_directory(get, words->output_directory, kSaved);
+    take_yes(get, words->yes);
     choice.on(get, [words](const auto& global) {
-        return get_prompt_verb(global, words->name, words->server, words->pairs,
-                               words->output_directory);
+        return get_prompt_verb(with_yes(global, words->yes), words->name, words->server,
+                               words->pairs, words->output_directory);
     });
 }
 
@@ -353,10 +359,13 @@ void add_complete_verb(CLI::App& app, Choice& choice) {
     take_server(verb, complete->server, "The server; else the one that lists it");
     take_each(verb, "--context", complete->context, "KEY=VALUE",
               "An argument that is settled (repeatable)");
+    take_yes(verb, complete->yes);
     verb.callback([complete, &choice] {
         if (complete->prompt.empty() && complete->resource.empty())
             throw CLI::RequiredError("--prompt or --resource");
-        choice.pick([complete](const auto& global) { return complete_verb(global, *complete); });
+        choice.pick([complete](const auto& global) {
+            return complete_verb(with_yes(global, complete->yes), *complete);
+        });
     });
 }
 

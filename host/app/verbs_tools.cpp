@@ -33,6 +33,7 @@ struct CallOptions {
     double timeout_seconds = 0;      // 0: the server's
     std::string output_directory = ".";
     bool raw = false;
+    bool yes = false;  // as GlobalOptions has it
 };
 
 constexpr std::size_t kSchemaShown = 64u << 10;
@@ -350,7 +351,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     session.troubles().tell_those_of(protocol::servers_for(call.name, all_servers(session)));
     const auto owners = protocol::servers_for(call.name, session.host().connections().ids());
     if (auto line = look_for_host(session, Guest::Person))
-        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
+        session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line),
+                                                  session.approval_asker()));
     else if (owners.size() > 1)
         session.host().recall_lists(owners);  // so that only the one that has it is started
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
@@ -432,7 +434,10 @@ void add_tool_verbs(CLI::App& app, Choice& choice) {
         app, "call", "Call one tool",
         "  patchbay call mcp__files__read_text_file path=README.md head=10\n  patchbay call "
         "mcp__git__log --args '{\"max\": 3}'\n  patchbay call mcp__x__f 'list:=[1,2]' --timeout "
-        "5\nTypes of key=value come from the tool's schema; key:=JSON is taken as it is.");
+        "5\nTypes of key=value come from the tool's schema; key:=JSON is taken as it is.\n"
+        "What a rule wants approved is asked for at the terminal, where no answer is no; without "
+        "one it is refused "
+        "with\nthe rule that would allow it (exit code 7).");
     auto& call = words->call;
     calls.add_option("NAME", call.name, "mcp__server__tool")->required();
     calls.add_option("KEY=VALUE", call.pairs, "Arguments");
@@ -446,7 +451,10 @@ void add_tool_verbs(CLI::App& app, Choice& choice) {
         ->check(no_seconds);
     take_output_directory(calls, call.output_directory, "Where images and audio are saved");
     calls.add_flag("--raw", call.raw, "Print the result as the server sent it");
-    choice.on(calls, [words](const auto& global) { return call_verb(global, words->call); });
+    take_yes(calls, call.yes);
+    choice.on(calls, [words](const auto& global) {
+        return call_verb(with_yes(global, words->call.yes), words->call);
+    });
 }
 
 }  // namespace patchbay::app

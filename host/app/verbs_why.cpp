@@ -77,6 +77,9 @@ void print_why(const service::Why& why) {
     if (!why.server.empty()) row("server", told_of_state(why));
     if (why.ruling && (why.ruling->rule || (why.of_a_tool && why.ruling->listed)))
         row("level", told_of_level(*why.ruling));
+    for (const auto& each : why.answers)
+        row("answered", std::string(config::name_of(each.level)) + " by " + each.by + ", " +
+                            each.when + ", of the tool as it is described now");
     if (why.listed && why.of_a_tool)
         row("listed", std::string(why.ruling && !why.ruling->listed ? "not" : "yes") +
                           ", by what is kept of " + service::time_of(why.listed->listed));
@@ -121,7 +124,8 @@ int why_verb(const GlobalOptions& global, const std::string& name, const std::st
         told = session.asked().tools(meant, service::Wait::CutShort, service::Ask::IfStale);
     }
     session.host().recall_lists(session.host().connections().ids());
-    const auto why = service::why(session.servers(), asker, name, session.asked().statuses(), told);
+    const auto why = service::why(session.servers(), asker, name, session.asked().statuses(), told,
+                                  &session.host().decisions());
     if (global.json)
         print_json(json::serialize(service::to_json(why)));
     else

@@ -3,6 +3,7 @@
 #include "config/approval.hpp"
 #include "config/hold_back.hpp"
 #include "config/keys.hpp"
+#include "config/levels.hpp"
 #include "config/rules.hpp"
 #include "config/said_in_vain.hpp"
 #include "config/templates.hpp"
@@ -323,6 +324,7 @@ private:
             note(entry->refused_by, Severity::Error, *source, entry->mark, entry->refused);
             return false;
         }
+        server.rules = rules_;  // whose level of a tool counts depends on who said it
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, voice, member);
         refuses_by_mode(voice);
@@ -438,9 +440,10 @@ private:
             rules_["disabled_tools." + tool] = place_of("disabled_tools");
             server.disabled_tools.push_back(std::move(tool));
         }
+        server.rules = rules_;
         for (const auto& [tool, level] : wanted.tools) {
-            const auto it = server.tools.find(tool);
-            if (level > Level::Deny || (it != server.tools.end() && it->second <= level)) continue;
+            if (level > Level::Deny || level_for(server, tool, Level::AllowAlways) <= level)
+                continue;
             server.tools[tool] = level;
             rules_["tools." + tool] = place_of("tools");
         }

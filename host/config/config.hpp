@@ -119,7 +119,7 @@ struct Server {
 
     std::optional<std::vector<std::string>> enabled_tools;  // raw tool names; absent: all
     std::vector<std::string> disabled_tools;
-    std::map<std::string, Level> tools;  // raw tool name -> level
+    std::map<std::string, Level> tools;  // by raw name, or by the beginning of some: levels.hpp
     std::string trust;                   // "", "trusted", "untrusted"
     std::string pins;                    // "", "block", "warn", "off"
     std::string mode;
@@ -210,7 +210,8 @@ struct LogSettings {  // [log]
 struct Permissions {  // [permissions]; patterns as in config/README.md
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
-    std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say
+    std::vector<std::string> ask = {};  // of what else is allowed
+    std::string closed = {};            // not empty: why nothing is allowed, whatever the lists say
     // Every list that has to match, weakest first: `allow` is what is in all of them.
     struct AllowList {
         std::vector<std::string> patterns;
@@ -218,7 +219,7 @@ struct Permissions {  // [permissions]; patterns as in config/README.md
     };
     std::vector<AllowList> allow_lists = {};
     // Where each pattern was written; of several places the last one read.
-    std::map<std::string, Place> allow_places = {}, deny_places = {};
+    std::map<std::string, Place> allow_places = {}, deny_places = {}, ask_places = {};
 };
 
 struct PluginSettings {                    // [plugins]

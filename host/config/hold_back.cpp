@@ -1,6 +1,7 @@
 #include "config/hold_back.hpp"
 
 #include "config/keys.hpp"
+#include "config/levels.hpp"
 
 #include <algorithm>
 
@@ -42,17 +43,13 @@ std::vector<std::string> hold_back(const Server& before, Server& after, bool nam
     }
     // A tool without a level is asked about: to allow it is to raise it.
     const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
-    const auto most_for = [&](const auto& tool) {
-        if (named(tool)) return before.tools.at(tool);
-        return naming_allows ? Level::Deny : Level::RequireApproval;
-    };
+    const auto unsaid = naming_allows ? Level::Deny : Level::RequireApproval;
     for (auto it = after.tools.begin(); it != after.tools.end();) {
         auto& [tool, level] = *it;
-        const auto most = most_for(tool);
-        const bool raised = level > most;
+        const bool raised = level > level_for(before, tool, unsaid);
         if (raised) {
             refuse("raise the level of a tool");
-            level = most;
+            if (named(tool)) level = before.tools.at(tool);
             held.insert("tools." + tool);
         }
         it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);

@@ -40,11 +40,14 @@ void join_permissions(Permissions& now, const Permissions& said, const Member& t
         for (const auto& item : list->items) places[item.text] = source.place(item.mark);
     };
     remember("deny", now.deny_places);
+    remember("ask", now.ask_places);
     remember("allow", now.allow_places);
-    for (const auto& pattern : said.deny) {
-        if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
-            now.deny.push_back(pattern);
-    }
+    const auto join = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+        for (const auto& pattern : more)
+            if (std::find(list.begin(), list.end(), pattern) == list.end()) list.push_back(pattern);
+    };
+    join(now.deny, said.deny);
+    join(now.ask, said.ask);
     const auto* written = table.value.find("allow");
     if (!said.allow || !written) return;
     if (said.allow->empty()) {

@@ -1,4 +1,4 @@
-// How the lists of [permissions] of several sources become one: `deny` adds up, `allow` is replaced by the
+// How the lists of [permissions] of several sources become one: `deny` and `ask` add up, `allow` is replaced by the
 // user's own sources and narrowed by those of a checkout and of an enterprise.
 //
 // Threads: [any], pure. Errors: diagnostics. Source: config/README.md, "How sources are merged".

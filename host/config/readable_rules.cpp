@@ -117,9 +117,11 @@ void take_readable(const TableKey& key, const Node& value, Permissions& into) {
         Config alone;
         if (!key.take(alone, part).empty()) continue;
         append(readable.deny, alone.permissions.deny);
+        append(readable.ask, alone.permissions.ask);
         append(readable.allow, alone.permissions.allow);
     }
     if (key.name == "deny") into.deny = std::move(readable.deny);
+    if (key.name == "ask") into.ask = std::move(readable.ask);
     if (key.name == "allow") into.allow = std::move(readable.allow);
 }
 

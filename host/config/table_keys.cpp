@@ -206,6 +206,9 @@ constexpr std::array kOwnKeys = {
     TableKey{"permissions", "deny", kAnyone,
              [](C& c, N v) { return take_denied(c.permissions.deny, v); },
              told<&C::permissions, &Permissions::deny>},
+    TableKey{"permissions", "ask", kAnyone,
+             [](C& c, N v) { return take_denied(c.permissions.ask, v); },
+             told<&C::permissions, &Permissions::ask>},
 
     // The time of the user's processor.
     TableKey{"host", "spin_us", kNotProject, [](C& c, N v) { return take_spin(c.host.spin, v); },

@@ -10,6 +10,7 @@
 // Source:  decisions/0020-whose-a-servers-message-is.md.
 #pragma once
 
+#include "connection/approval.hpp"
 #include "connection/question.hpp"
 #include "core/principal.hpp"
 #include "core/result.hpp"
@@ -31,20 +32,6 @@ namespace patchbay::connection {
 class Callers;
 
 using CallerNumber = std::uint64_t;  // of one Callers; never 0, never reused
-
-// What a rule wants approved.
-struct Approvable {
-    std::string server;       // id
-    std::string tool;         // the server's own name of it; empty: the server itself
-    std::string public_name;  // mcp__server__tool
-    std::string arguments;    // raw JSON, as they will be sent; empty: none
-    std::string method = "tools/call";
-    Reference about = 0;  // the caller's own request
-    // Another one where the tool, or its server, is another than it was.
-    std::string definition = {};
-};
-// Unanswered: whoever was asked has let the time for it pass.
-enum class Approval { Given, Refused, Unanswered, NobodyThere };
 
 // What of all that is configured is there for a caller; the rest is as if nobody had configured it.
 //

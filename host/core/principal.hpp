@@ -9,9 +9,9 @@ namespace patchbay::core {
 
 // What it means that somebody asks for what needs approval.
 enum class Trust {
-    Approves,         // who asks has approved it by asking (decision 4)
-    ApprovesUnruled,  // the same, unless somebody wrote "require-approval" (decision 35)
-    NeedsApproval,    // a rule allows it, or somebody is asked first
+    Approves,       // who asks has approved by asking what nobody wrote a level for (decision 50)
+    NeedsApproval,  // a rule allows it, or somebody is asked first
+    NeedsRule,      // a rule allows it: nobody is asked, and no answer of before counts
 };
 
 struct Principal {

@@ -5,10 +5,11 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace patchbay::gateway {
 namespace json = boost::json;
+using config::Level;
 using connection::Approvable;
 using connection::Approval;
 
@@ -18,12 +19,6 @@ constexpr std::size_t kNameBytes = 200;   // of a tool or an argument
 constexpr std::size_t kValueBytes = 300;  // of an argument
 constexpr std::size_t kRawBytes = 2'000;  // of arguments that cannot be told apart
 constexpr std::size_t kMostArguments = 40;
-
-// What tells nothing but names, or gives something back: as tools are listed that may not be called.
-bool needs_none(const std::string& method) {
-    return method.ends_with("/list") || method == "logging/setLevel" ||
-           method == "resources/unsubscribe";
-}
 
 std::string folded(const std::string& text, std::size_t most) {
     if (text.size() <= most) return text;
@@ -79,21 +74,37 @@ std::string origin_of(const config::Config& config, const std::string& id) {
     for (const auto& server : config.servers)
         if (server.id == id)
             return "Server: " + id + " (" + server.transport + ", " +
-                   core::printable(config::to_string(server.place), 500) + ")";
+                   core::printable(config::to_string(server.place), 500) +
+                   (server.trust.empty() ? "" : ", " + server.trust) + ")";
     return "Server: " + id;
 }
 
-// With the definition: a tool that is described otherwise than when a person said yes is another one. The
-// sign keeps a tool apart from a method of its name.
-std::string key_of(const Approvable& wanted) {
-    return wanted.server + "\n" + (wanted.tool.empty() ? wanted.method : "=" + wanted.tool) + "\n" +
-           wanted.definition;
+// The answers to a form, and the levels that they set.
+constexpr std::pair<const char*, Level> kDecisions[] = {{"once", Level::AllowOnce},
+                                                        {"session", Level::AllowSession},
+                                                        {"project", Level::AllowProject},
+                                                        {"always", Level::AllowAlways}};
+
+const char* meaning_of(Level level) {
+    switch (level) {
+        case Level::AllowSession:
+            return "and as often as it is asked for in this session, whatever the arguments";
+        case Level::AllowProject:
+            return "the same in this project folder from now on, as long as the tool is described "
+                   "as "
+                   "it is now";
+        case Level::AllowAlways:
+            return "the same everywhere";
+        default:
+            return "this time";
+    }
 }
 
-// Who may read a server's resources may be told that one has changed: a stream cannot ask on its way.
-std::string key_of_more(Approvable wanted) {
-    if (wanted.method == "resources/subscribe") wanted.method = "resources/read";
-    return key_of(wanted);
+// Only what it was offered: a client may answer with anything.
+Approval approval_in(const std::string& decision, const Approvable& wanted) {
+    for (const auto& [word, level] : kDecisions)
+        if (decision == word && wanted.may_set(level)) return connection::approval_for(level);
+    return Approval::Refused;
 }
 
 // "no" is every answer but one of the form's own that says otherwise.
@@ -107,33 +118,34 @@ std::string decision_in(const Result<connection::Given>& given) {
 }  // namespace
 
 core::Principal as_configured(core::Principal principal, const config::Config& config) {
-    if (config.gateway.approvals != "client")
+    if (config.gateway.approvals == "rules")
+        principal.trust = core::Trust::NeedsRule;
+    else if (config.gateway.approvals == "ask")
         principal.trust = core::Trust::NeedsApproval;
-    else if (principal.trust == core::Trust::Approves)
-        principal.trust = core::Trust::ApprovesUnruled;
     return principal;
 }
 
-json::object approval_form(const config::Config& config, const Approvable& wanted,
-                           Lasting lasting) {
+std::string approval_text(const config::Config& config, const Approvable& wanted) {
     const bool tool = !wanted.tool.empty();
     const auto name = visible(json::value(tool ? wanted.tool : wanted.method), kNameBytes);
-    const auto message = std::string("May ") + (tool ? "the tool " : "the request ") + name +
-                         " be sent to server \"" + wanted.server + "\"?\n" +
-                         origin_of(config, wanted.server) + "\n" + (tool ? "Tool: " : "Request: ") +
-                         name + "\n" +
-                         arguments_of(wanted.arguments.empty() ? "{}" : wanted.arguments);
-    json::array decisions{"once"};
-    std::string meaning = "once: this time. ";
-    if (lasting == Lasting::Session) {
-        decisions.push_back("session");
-        meaning +=
-            "session: and as often as it is asked for in this session, whatever the "
-            "arguments. ";
+    return std::string("May ") + (tool ? "the tool " : "the request ") + name +
+           " be sent to server \"" + wanted.server + "\"?\n" + origin_of(config, wanted.server) +
+           "\n" + (tool ? "Tool: " : "Request: ") + name + "\n" +
+           (wanted.rule.empty() ? "" : "Asked by: " + core::printable(wanted.rule, 1'000) + "\n") +
+           arguments_of(wanted.arguments.empty() ? "{}" : wanted.arguments);
+}
+
+json::object approval_form(const config::Config& config, const Approvable& wanted) {
+    json::array decisions;
+    std::string meaning;
+    for (const auto& [word, level] : kDecisions) {
+        if (!wanted.may_set(level)) continue;
+        decisions.emplace_back(word);
+        meaning += std::string(word) + ": " + meaning_of(level) + ". ";
     }
-    decisions.push_back("no");
+    decisions.emplace_back("no");
     // One field with an enum: every client that knows forms at all can show that.
-    return {{"message", message},
+    return {{"message", approval_text(config, wanted)},
             {"requestedSchema",
              {{"type", "object"},
               {"properties",
@@ -145,37 +157,24 @@ json::object approval_form(const config::Config& config, const Approvable& wante
               {"required", json::array{"decision"}}}}};
 }
 
-connection::Question Approvals::approve(const Approvable& wanted, Lasting lasting,
+connection::Question Approvals::approve(Approvable wanted, Lasting lasting,
                                         connection::Caller::Decide decide, const Ask& ask) {
     const auto at_once = [&](Approval approval) {
         decide(approval);
         return connection::Question();
     };
-    if (needs_none(wanted.method)) return at_once(Approval::Given);
     if (config_.gateway.approvals == "rules") return at_once(Approval::NobodyThere);
-    auto key = key_of(wanted);
-    if (lasting == Lasting::Session && (remembers(key) || remembers(key_of_more(wanted))))
-        return at_once(Approval::Given);
-    auto question = ask(approval_form(config_, wanted, lasting), [this, key = std::move(key),
-                                                                  lasting, decide](auto given) {
+    if (lasting == Lasting::Once) std::erase(wanted.levels, Level::AllowSession);
+    if (wanted.may_set(Level::AllowSession) && given_.hold(wanted)) return at_once(Approval::Given);
+    const auto form = approval_form(config_, wanted);
+    wanted.arguments.clear();  // they may be large
+    auto question = ask(form, [this, wanted = std::move(wanted), decide](auto given) {
         if (!given && given.error().code == ErrorCode::Timeout) return decide(Approval::Unanswered);
-        const auto decision = decision_in(given);
-        // A client may answer with what it was not offered.
-        const bool kept = decision == "session" && lasting == Lasting::Session;
-        if (kept) remember(key);
-        decide(kept || decision == "once" ? Approval::Given : Approval::Refused);
+        const auto approval = approval_in(decision_in(given), wanted);
+        if (approval == Approval::ForSession) given_.add(wanted);
+        decide(approval);
     });
     return question ? std::move(*question) : at_once(Approval::NobodyThere);
-}
-
-bool Approvals::remembers(const std::string& key) const {
-    return std::find(given_.begin(), given_.end(), key) != given_.end();
-}
-
-void Approvals::remember(std::string key) {
-    if (remembers(key)) return;
-    given_.push_back(std::move(key));
-    if (given_.size() > kMost) given_.pop_front();
 }
 
 }  // namespace patchbay::gateway

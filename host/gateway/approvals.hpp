@@ -1,8 +1,7 @@
 // What of a client's calls its own user is asked, and what that user has approved for the session.
 //
 // Owns:    what was approved. Threads: [loop].
-// Limits:  kMost approvals are kept, the oldest go first; of the arguments as much is shown as the
-//          question's own bounds say.
+// Limits:  those of SessionApprovals; of the arguments as much is shown as the question's own bounds say.
 // Source:  decisions/0035-what-a-client-is-shown.md; MCP client/elicitation.
 #pragma once
 
@@ -11,7 +10,6 @@
 
 #include <boost/json.hpp>
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,7 +21,6 @@ enum class Lasting { Once, Session };
 
 class Approvals {
 public:
-    static constexpr std::size_t kMost = 1'000;
     using Answer = connection::Caller::Answer;
     // Puts the form to the user; nothing: nobody can be asked.
     using Ask = std::function<std::optional<connection::Question>(const boost::json::object& form,
@@ -32,22 +29,22 @@ public:
     explicit Approvals(const config::Config& config) : config_(config) {}
 
     // As Caller::approve.
-    connection::Question approve(const connection::Approvable& wanted, Lasting lasting,
+    connection::Question approve(connection::Approvable wanted, Lasting lasting,
                                  connection::Caller::Decide decide, const Ask& ask);
 
 private:
-    bool remembers(const std::string& key) const;
-    void remember(std::string key);
-
     const config::Config& config_;
-    std::deque<std::string> given_;  // from the oldest
+    connection::SessionApprovals given_;
 };
 
 // How such a client comes: [gateway] approvals says who approves what no rule allows.
 core::Principal as_configured(core::Principal principal, const config::Config& config);
 
-// The form that is put to the user. Secrets are masked in it, and what nobody would see is shown.
+// What is put to whoever may approve of it: what would be sent where, and by whose word it is asked. Secrets are
+// masked in it, and what nobody would see is shown.
+std::string approval_text(const config::Config& config, const connection::Approvable& wanted);
+// The form that is put to the user of a client.
 boost::json::object approval_form(const config::Config& config,
-                                  const connection::Approvable& wanted, Lasting lasting);
+                                  const connection::Approvable& wanted);
 
 }  // namespace patchbay::gateway

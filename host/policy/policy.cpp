@@ -1,11 +1,14 @@
 #include "policy/policy.hpp"
 
 #include "config/approval.hpp"
+#include "config/levels.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/qualified_name.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 namespace patchbay::policy {
 using config::Level;
@@ -21,6 +24,14 @@ std::string level_that_allows(const Question& question) {
            (plain ? std::string(question.tool)
                   : protocol::quoted(core::printable(question.tool, 200))) +
            " = \"allow-always\"";
+}
+
+// Whether public names hold that part of a server's own names, letter by letter.
+bool shows_as_it_is(const std::string& server, const std::string& key) {
+    const auto plain = "mcp__" + server + "__" + std::string(config::beginning_in(key));
+    return plain == (config::is_beginning(key)
+                         ? protocol::public_beginning(server, config::beginning_in(key))
+                         : protocol::public_name(server, key));
 }
 
 // Behind what it is the place of; empty: nobody knows it.
@@ -72,6 +83,8 @@ const char* name_of(Rule::Kind kind) {
             return "permissions.allow";
         case Rule::Kind::Pins:
             return "pins";
+        case Rule::Kind::Ask:
+            return "permissions.ask";
         case Rule::Kind::Closed:
             break;
     }
@@ -135,11 +148,48 @@ std::optional<Policy::Named> Policy::ServerRules::find(std::string_view tool,
     if (!tools.empty())  // of most there are none: no hash
         if (const auto named = tools.find(tool); named != tools.end())
             found = {named->second.level, &named->second.rule};
+    if (!found && !others_hidden)
+        if (const auto* begun = beginnings.match(question)) found = {begun->level, &begun->rule};
     for (const auto& [level, names] : forbidden) {
         if (found && found->level <= level) break;
         if (const auto* rule = names.match(question)) return Named{level, rule};
     }
     return found;
+}
+
+Policy::Beginnings::Beginnings(const config::Server& server) : Beginnings() {
+    std::vector<std::string> keys;
+    for (const auto& [key, level] : server.tools)
+        if (config::is_beginning(key)) keys.push_back(key);
+    // Two as long may begin one name, as the server has it and as it is shown: then the stricter counts.
+    std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+        return std::tuple(b.size(), server.tools.at(a), a) <
+               std::tuple(a.size(), server.tools.at(b), b);
+    });
+    std::vector<std::string> shown;
+    for (const auto& key : keys) {
+        auto level = level_of(server, *config::deciding_key(server, key));
+        const auto begin = config::beginning_in(key);
+        if (level.level <= Level::RequireApproval && plain_length(begin) == begin.size()) {
+            shown.push_back("mcp__" + server.id + "__" + key);
+            level_of_public_.push_back(levels_.size());
+        }
+        levels_.push_back(std::move(level));
+    }
+    by_name_ = Patterns(keys);
+    by_public_ = Patterns(shown);
+}
+
+const Policy::NamedTool* Policy::Beginnings::match(const Question& question) const {
+    if (levels_.empty()) return nullptr;
+    auto longest = by_name_.first_match(question.tool);
+    if (const auto shown = by_public_.first_match(question.public_name))
+        longest = std::min(longest.value_or(levels_.size()), level_of_public_[*shown]);
+    return longest ? &levels_[*longest] : nullptr;
+}
+
+Policy::NamedTool Policy::level_of(const config::Server& server, const std::string& key) {
+    return {server.tools.at(key), {Rule::Kind::Level, key, server.place_of_rule("tools." + key)}};
 }
 
 // One entry for each tool that a rule names, in the order in which the rules count: what is
@@ -150,24 +200,28 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
     const auto rule = [&](Kind kind, const std::string& key, const std::string& text) {
         return Rule{kind, text, server.place_of_rule(key)};
     };
+    rules.beginnings = Beginnings(server);
     for (const auto& tool : server.disabled_tools)
         rules.tools.try_emplace(
             tool, NamedTool{Level::Disable, Rule{Kind::DisabledTools, tool,
                                                  server.place_of_rule("disabled_tools", tool)}});
     if (server.enabled_tools) {
         rules.others_hidden = rule(Kind::EnabledTools, "enabled_tools", {});
-        for (const auto& tool : *server.enabled_tools)
+        for (const auto& tool : *server.enabled_tools) {
+            const auto* key = config::deciding_key(server, tool);
             rules.tools.try_emplace(
-                tool,
-                NamedTool{Level::RequireApproval, rule(Kind::EnabledTools, "enabled_tools", tool)});
+                tool, key ? level_of(server, *key)
+                          : NamedTool{Level::RequireApproval,
+                                      rule(Kind::EnabledTools, "enabled_tools", tool)});
+        }
     }
     for (const auto& [tool, level] : server.tools) {
-        const auto named = rules.tools.find(tool);
-        if (named == rules.tools.end() && rules.others_hidden)
-            rules.tools.try_emplace(tool, NamedTool{Level::Disable, *rules.others_hidden});
-        else if (named == rules.tools.end() || named->second.rule.kind == Kind::EnabledTools)
-            rules.tools.insert_or_assign(
-                tool, NamedTool{level, rule(Kind::Level, "tools." + tool, tool)});
+        rules.frees_odd_names =
+            rules.frees_odd_names || (level > Level::Deny && !shows_as_it_is(server.id, tool));
+        if (config::is_beginning(tool)) continue;
+        rules.tools.try_emplace(tool, rules.others_hidden
+                                          ? NamedTool{Level::Disable, *rules.others_hidden}
+                                          : level_of(server, *config::deciding_key(server, tool)));
     }
     // What forbids may mean more than the tool of just that name.
     ForbidList disabled, denied;
@@ -177,13 +231,16 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
         if (tool.empty()) return;
         const auto [named, added] =
             rules.tools.try_emplace(std::string(tool), NamedTool{level, why});
-        if (!added && named->second.level > level) named->second = {level, std::move(why)};
+        // What stands there by its own name counts as it was found above.
+        if (!added && tool != written && named->second.level > level)
+            named->second = {level, std::move(why)};
     };
     for (const auto& tool : server.disabled_tools)
         forbid(tool, Level::Disable,
                {Kind::DisabledTools, tool, server.place_of_rule("disabled_tools", tool)});
     for (const auto& [tool, level] : server.tools)
-        if (level <= Level::Deny) forbid(tool, level, rule(Kind::Level, "tools." + tool, tool));
+        if (level <= Level::Deny && !is_plain_beginning(server, tool))
+            forbid(tool, level, rule(Kind::Level, "tools." + tool, tool));
     for (auto& [level, names] : {std::pair(Level::Disable, &disabled), {Level::Deny, &denied}}) {
         if (names->empty()) continue;
         names->compile();
@@ -214,6 +271,9 @@ Policy::Policy(const config::Permissions& permissions, const std::vector<config:
         deny_.add(rule(Rule::Kind::Deny, pattern, permissions.deny_places),
                   readings.of_deny(pattern));
     deny_.compile();
+    for (const auto& pattern : permissions.ask)
+        ask_.add(rule(Rule::Kind::Ask, pattern, permissions.ask_places), readings.of_deny(pattern));
+    ask_.compile();
     if (permissions.allow) {
         const auto list_of = [&](const std::vector<std::string>& written) {
             PatternList list;
@@ -271,13 +331,19 @@ Verdict Policy::judge(const Question& question) const {
         return denied(lacking == allow_lists_.end() ? nothing_allows_ : lacking->second);
     }
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
-    // A level that somebody wrote of that tool says more of it than a pattern that matches it.
-    const bool to_be_asked = verdict.level == Level::RequireApproval && named_by_server &&
-                             verdict.rule->kind == Rule::Kind::Level &&
-                             question.trust != core::Trust::Approves;
-    if (allowed_by && !to_be_asked) verdict.rule = allowed_by;
-    const bool approved = !to_be_asked && (allowed_by || verdict.level > Level::RequireApproval ||
-                                           question.trust != core::Trust::NeedsApproval);
+    // A level that somebody wrote says more of a tool than a pattern that allows it, whoever asks.
+    const bool asked_by_level = verdict.level == Level::RequireApproval && named_by_server &&
+                                verdict.rule->kind == Rule::Kind::Level;
+    const auto* asked_by = ask_.match(question);
+    if (asked_by_level || asked_by) {
+        Verdict asked{Decision::Ask, Level::RequireApproval, asked_by};
+        // Of two that ask an administrator's decides, which is asked each time.
+        if (asked_by_level && !(asked_by && asked.asks_every_time())) asked.rule = verdict.rule;
+        return asked;
+    }
+    if (allowed_by) verdict.rule = allowed_by;
+    const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
+                          question.trust == core::Trust::Approves;
     if (!approved) verdict.decision = Decision::Ask;
     return verdict;
 }
@@ -309,15 +375,20 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
         const auto needs = asked_for + (of_a_tool ? " needs" : " need") + " approval" +
                            (verdict.rule ? at(*verdict.rule) : "") +
                            " and nobody is there to give it";
+        if (verdict.asks_every_time()) return needs + "; ask your administrator";
+        if (verdict.rule && verdict.rule->kind == Rule::Kind::Ask)
+            return needs + "; to allow " + (of_a_tool ? "it" : "them") + ": take \"" +
+                   core::printable(verdict.rule->text, 200) + "\" out of [permissions] ask";
         const bool has_level = verdict.rule && verdict.rule->kind == Rule::Kind::Level;
-        const auto place = has_level ? verdict.rule->place : std::nullopt;
-        if (place && place->scope == config::Scope::Enterprise)
-            return needs + "; ask your administrator";
+        const bool of_several = has_level && config::is_beginning(verdict.rule->text);
         // A level that stands already has to go: a weaker file's would change nothing.
         return needs +
                advice("[permissions] allow = [\"" + name +
                       "\"], beside all else that may be used: such a list denies the rest") +
-               (has_level ? ", in place of the level there" : "");
+               (of_several
+                    ? ", in that file, beside \"" + core::printable(verdict.rule->text, 200) + "\""
+                : has_level ? ", in place of the level there"
+                            : "");
     }
     const auto& rule = *verdict.rule;
     const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
@@ -357,6 +428,7 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
                    server + " --tools approves it";
         }
         case Rule::Kind::Allow:  // forbids nothing
+        case Rule::Kind::Ask:
         case Rule::Kind::Closed:
             break;
     }
@@ -372,8 +444,11 @@ std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string
     if (tool.empty() && rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));
         const auto named = rules->second.find(raw, question);
+        const bool of_odd_names =
+            named && rules->second.frees_odd_names && config::is_beginning(named->rule->text);
         const bool ruled =
-            named && (named->level == Level::Disable || named->rule->kind == Rule::Kind::Level);
+            named && !of_odd_names &&
+            (named->level == Level::Disable || named->rule->kind == Rule::Kind::Level);
         if (ruled) question.tool = raw;
         if (!ruled && rules->second.untrusted) return {};  // enabled_tools may name it
     }

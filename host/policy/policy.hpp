@@ -4,7 +4,7 @@
 // Owns:    the rules, compiled once from a configuration. Other rules are another Policy, assigned
 //          in the place of this one: the next call is judged by them.
 // Threads: [loop]: judging keeps what it found of what is listed. Errors: none; a Verdict says why.
-// Source:  config/README.md; decisions/0004-a-call-typed-by-a-person-is-approved.md.
+// Source:  config/README.md, "What a call needs"; decisions/0050-a-level-that-somebody-wrote-is-obeyed.md.
 #pragma once
 
 #include "config/config.hpp"
@@ -52,10 +52,11 @@ struct Rule {
     enum class Kind {
         DisabledTools,  // of the server
         EnabledTools,   // the same
-        Level,          // the same: tools.NAME
+        Level,          // the same: tools.NAME, where NAME may be the beginning of some
         Trust,          // the same
         Deny,           // a pattern of [permissions]
         Allow,          // the same
+        Ask,            // the same
         AllowList,      // all patterns of it: none matches
         Pins,           // of the server, or what holds where it says nothing of them
         Closed          // there are no rules to go by; `text` says why
@@ -77,6 +78,10 @@ struct Verdict {
     bool listed() const { return level != config::Level::Disable; }
     // It is another one than somebody approved.
     bool is_pinned() const { return rule && rule->kind == Rule::Kind::Pins; }
+    // Of Ask: an administrator wants it asked each time, so no answer of before counts.
+    bool asks_every_time() const {
+        return rule && rule->place && rule->place->scope == config::Scope::Enterprise;
+    }
 };
 
 class Policy {
@@ -151,8 +156,24 @@ private:
         config::Level level;
         const Rule* rule;
     };
+    // Levels by beginnings of names, each as it counts for a name that begins with no longer one.
+    class Beginnings {
+    public:
+        Beginnings() : by_name_({}), by_public_({}) {}
+        explicit Beginnings(const config::Server& server);
+        const NamedTool* match(const Question& question) const;
+
+    private:
+        std::vector<NamedTool> levels_;  // the longest first
+        Patterns by_name_;               // as the server calls its tools
+        // Of those that forbid or ask: a name with other letters is not seen to begin so as the server has it.
+        Patterns by_public_;
+        std::vector<std::size_t> level_of_public_;
+    };
     struct ServerRules {
         ByName<NamedTool> tools;
+        Beginnings beginnings;
+        bool frees_odd_names = false;  // a level that allows is for what no public name shows
         std::vector<std::pair<config::Level, ForbidList>> forbidden;  // the strictest first
         std::optional<Rule> others_hidden;  // what enabled_tools does not name
         std::optional<Rule> untrusted;
@@ -164,11 +185,12 @@ private:
         std::optional<Named> find(std::string_view tool, const Question& question) const;
     };
     static ServerRules compile(const config::Server& server);
+    static NamedTool level_of(const config::Server& server, const std::string& key);
 
     ByName<ServerRules> servers_;
     std::optional<Rule> closed_;
     Rule not_configured_;
-    ForbidList deny_;
+    ForbidList deny_, ask_;
     std::optional<PatternList> allow_;
     ByName<bool> allowed_by_name_;  // by a pattern that is one name
     // The lists that `allow_` is of, strongest first, to name the one that lacks a tool.

@@ -1,6 +1,7 @@
 #include "policy/readings.hpp"
 
 #include "config/ids.hpp"
+#include "config/levels.hpp"
 #include "config/rules.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
@@ -327,6 +328,13 @@ Forbidden forbidden_by(const config::Server& server, std::string_view written) {
     meant.doubts.push_back({server.id, std::string(name.begin), name.open});
     forbid_ends(server.id, name.text, meant);
     return meant;
+}
+
+bool is_plain_beginning(const config::Server& server, std::string_view name) {
+    if (!config::is_beginning(name) || name.starts_with(kPrefix)) return false;
+    const auto begin = config::beginning_in(name);
+    const auto meant = forbidden_by(server, name);
+    return plain_length(begin) == begin.size() && meant.doubts.empty() && meant.cut.empty();
 }
 
 }  // namespace patchbay::policy

@@ -72,5 +72,7 @@ std::size_t plain_length(std::string_view text);
 // What a name in the rules of that server itself may mean beside the tool of just that name: what it
 // would in a deny, where that closes all but the server alone.
 Forbidden forbidden_by(const config::Server& server, std::string_view name);
+// Whether such a name is the beginning of tools' names and can mean nothing else: config/levels.hpp has it then.
+bool is_plain_beginning(const config::Server& server, std::string_view name);
 
 }  // namespace patchbay::policy

@@ -1,10 +1,12 @@
 #include "policy/unmatched_rules.hpp"
 
+#include "config/levels.hpp"
 #include "core/text.hpp"
 #include "policy/readings.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 namespace patchbay::policy {
@@ -52,6 +54,8 @@ public:
         const auto& permissions = config_.permissions;
         for (const auto& pattern : permissions.deny)
             check("permissions.deny", pattern, permissions.deny_places, readings_.of_deny(pattern));
+        for (const auto& pattern : permissions.ask)
+            check("permissions.ask", pattern, permissions.ask_places, readings_.of_deny(pattern));
         if (permissions.allow)
             for (const auto& pattern : *permissions.allow)
                 check("permissions.allow", pattern, permissions.allow_places,
@@ -109,6 +113,9 @@ private:
         const std::unordered_set<std::string_view> there(tools.begin(), tools.end());
         const auto look = [&](const std::string& key, const std::string& tool, bool forbids) {
             if (full()) return;
+            if (key.starts_with("tools.") && config::is_beginning(tool) &&
+                (!forbids || is_plain_beginning(server, tool)))
+                return look_for_beginning(server, key, tool, tools);
             const bool is_listed = there.contains(forbids ? core::trimmed(tool) : tool);
             auto meant = forbids ? forbidden_by(server, tool) : Forbidden();
             const bool sure = std::all_of(meant.doubts.begin(), meant.doubts.end(),
@@ -140,6 +147,22 @@ private:
         for (const auto& tool : server.disabled_tools) look("disabled_tools", tool, true);
         for (const auto& [tool, level] : server.tools)
             look("tools." + tool, tool, level <= config::Level::Deny);
+    }
+
+    // Of a level for all tools that begin so.
+    void look_for_beginning(const config::Server& server, const std::string& key,
+                            const std::string& written, const std::vector<std::string>& tools) {
+        const auto begin = config::beginning_in(written);
+        const auto begins_so = [&](const auto& tool) { return tool.starts_with(begin); };
+        if (begin.empty() || std::any_of(tools.begin(), tools.end(), begins_so)) return;
+        std::set<std::string> beginnings;
+        for (const auto& tool : tools) beginnings.insert(tool.substr(0, begin.size()));
+        found_.push_back({RuleId::UnmatchedRule, Severity::Warning, server.place_of_rule(key),
+                          "server \"" + server.id + "\": " + key + " names \"" +
+                              core::printable(written, 80) +
+                              "\", and no tool of the server begins so" +
+                              core::did_you_mean(begin, {beginnings.begin(), beginnings.end()}),
+                          server.id});
     }
 
     void check(const char* key, const std::string& pattern,
@@ -346,6 +369,7 @@ std::vector<Diagnostic> unmatched_rules(const config::Config& config, const Know
 
 bool has_rules(const config::Config& config) {
     return config.permissions.allow || !config.permissions.deny.empty() ||
+           !config.permissions.ask.empty() ||
            std::any_of(config.servers.begin(), config.servers.end(), rules_of) ||
            std::any_of(config.agents.begin(), config.agents.end(),
                        [](const auto& agent) { return agent.enabled && agent.tools; });

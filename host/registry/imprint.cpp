@@ -1,5 +1,6 @@
 #include "registry/imprint.hpp"
 
+#include "config/levels.hpp"
 #include "config/show.hpp"
 #include "core/digest.hpp"
 #include "core/json.hpp"
@@ -88,6 +89,7 @@ public:
             at_ = "permissions.";
             if (permissions->contains("allow")) made.allow = names(*permissions, "allow");
             made.deny = names(*permissions, "deny");
+            if (permissions->contains("ask")) made.ask = names(*permissions, "ask");
             made.closed = flag(*permissions, "closed");
             at_.clear();
         }
@@ -169,11 +171,27 @@ private:
 bool ServerRules::show(const std::string& tool) const {
     if (contains(disabled_tools, tool)) return false;
     if (enabled_tools && !contains(*enabled_tools, tool)) return false;
-    const auto level = tools.find(tool);
-    return level == tools.end() || level->second != config::Level::Disable;
+    return level_of(tool) != config::Level::Disable;
+}
+
+std::optional<config::Level> ServerRules::level_of(const std::string& name) const {
+    if (tools.empty()) return {};
+    if (const auto found = tools.find(name); found != tools.end()) return found->second;
+    std::string key(config::beginning_in(name));
+    for (;; key.pop_back()) {
+        if (const auto found = tools.find(key + "*"); found != tools.end()) return found->second;
+        if (key.empty()) return {};
+    }
 }
 
 namespace {
+
+// A key may count for less than it says: a stronger file's says otherwise of all that begin so.
+std::map<std::string, config::Level> levels_of(const config::Server& server) {
+    auto levels = server.tools;
+    for (auto& [key, level] : levels) level = config::level_for(server, key, level);
+    return levels;
+}
 
 Imprint made_of(const Snapshot& snapshot, const std::string* salt) {
     const auto& config = snapshot.config;
@@ -185,11 +203,12 @@ Imprint made_of(const Snapshot& snapshot, const std::string* salt) {
         made.servers[server.id] = {server.enabled && !config.deny_all,
                                    digest(parts_of_connection(spec_of(server, config))),
                                    digest(parts_of_conduct(server)),
-                                   {server.enabled_tools, server.disabled_tools, server.tools,
+                                   {server.enabled_tools, server.disabled_tools, levels_of(server),
                                     server.trust == "untrusted", server.pins}};
     }
     made.allow = config.permissions.allow;
     made.deny = config.permissions.deny;
+    made.ask = config.permissions.ask;
     made.closed = config.deny_all || !config.permissions.closed.empty();
     // In the words of `config show`, so that a table which comes later is in it too.
     const auto shown = config::to_json(config, false);
@@ -226,6 +245,7 @@ json::object to_json(const Imprint& imprint) {
     auto& permissions = out["permissions"].emplace_object();
     if (imprint.allow) permissions["allow"] = texts(*imprint.allow);
     permissions["deny"] = texts(imprint.deny);
+    permissions["ask"] = texts(imprint.ask);
     permissions["closed"] = imprint.closed;
     out["tables"] = texts(imprint.tables);
     return out;

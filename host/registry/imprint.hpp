@@ -5,7 +5,7 @@
 //    "servers": {"git": {"enabled": true, "connection": {"command": "<digest>", ...},
 //                        "conduct": {"tool_timeout": "<digest>", ...}, "enabled_tools": [...],
 //                        "disabled_tools": [...], "tools": {"push": "deny"}, "untrusted": true}},
-//    "permissions": {"allow": [...], "deny": [...], "closed": false},
+//    "permissions": {"allow": [...], "deny": [...], "ask": [...], "closed": false},
 //    "tables": {"client.name": "<digest>", ...}}
 //
 // The salt keeps a digest from being looked up among those of likely values.
@@ -29,9 +29,12 @@ namespace patchbay::registry {
 struct ServerRules {
     std::optional<std::vector<std::string>> enabled_tools;
     std::vector<std::string> disabled_tools;
-    std::map<std::string, config::Level> tools;
+    std::map<std::string, config::Level> tools;  // each as it counts for what its key names
     bool untrusted = false;
     std::string pins = {};  // as config::Server has it
+
+    // What counts for a tool, or for all that begin so; nothing: no key does.
+    std::optional<config::Level> level_of(const std::string& name) const;
 
     // Whether they leave the tool in lists. Whether it may be called is the policy's to say.
     bool show(const std::string& tool) const;
@@ -52,7 +55,7 @@ struct Imprint {
     std::string salt;
     std::map<std::string, ServerImprint> servers;
     std::optional<std::vector<std::string>> allow;  // [permissions]
-    std::vector<std::string> deny;                  // the same
+    std::vector<std::string> deny, ask;             // the same
     bool closed = false;                            // nothing is allowed, whatever these say
     Digests tables;                                 // other ones, by dotted key
     bool operator==(const Imprint&) const = default;

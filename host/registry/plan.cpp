@@ -1,6 +1,7 @@
 #include "registry/plan.hpp"
 
 #include "config/hold_back.hpp"
+#include "config/levels.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -87,6 +88,7 @@ public:
                 tell(false, at, with_sign("-", *before.allow) + " (not without an approval)");
         }
         list(false, "permissions.deny", before.deny, after.deny);
+        list(false, "permissions.ask", before.ask, after.ask);
     }
 
 private:
@@ -116,20 +118,22 @@ private:
         }
     }
 
-    // Where nobody wrote one, a tool of an untrusted server is denied.
-    static Level level_in(const ServerRules& rules, const std::string& tool) {
-        const auto found = rules.tools.find(tool);
-        if (found != rules.tools.end()) return found->second;
-        return rules.untrusted && !rules.enabled_tools ? Level::Deny : Level::RequireApproval;
+    // More is freer. Where nobody wrote one, a tool of an untrusted server is denied; of another what is typed is not
+    // asked about.
+    static int freedom_in(const ServerRules& rules, const std::string& tool) {
+        if (const auto level = rules.level_of(tool)) return 2 * static_cast<int>(*level);
+        return rules.untrusted && !rules.enabled_tools
+                   ? 2 * static_cast<int>(Level::Deny)
+                   : 2 * static_cast<int>(Level::RequireApproval) + 1;
     }
 
     void level(const std::string& rule, const std::string& tool, const ServerRules& before,
                const ServerRules& after) {
         const auto word = [&](const ServerRules& rules) {
-            const auto found = rules.tools.find(tool);
-            return found == rules.tools.end() ? "no rule" : config::name_of(found->second);
+            const auto said = rules.level_of(tool);
+            return said ? config::name_of(*said) : "no rule";
         };
-        const auto was = level_in(before, tool), is = level_in(after, tool);
+        const auto was = freedom_in(before, tool), is = freedom_in(after, tool);
         if (was != is) tell(was < is, rule, std::string(word(before)) + " -> " + word(after));
     }
 
@@ -146,7 +150,8 @@ Names tools_of(const std::string& id, const KnownTools& known,
         named.insert(rules.disabled_tools.begin(), rules.disabled_tools.end());
         if (rules.enabled_tools)
             named.insert(rules.enabled_tools->begin(), rules.enabled_tools->end());
-        for (const auto& [tool, level] : rules.tools) named.insert(tool);
+        for (const auto& [tool, level] : rules.tools)
+            if (!config::is_beginning(tool)) named.insert(tool);
     }
     return {named.begin(), named.end()};
 }

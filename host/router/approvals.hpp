@@ -1,13 +1,15 @@
-// What was asked and waits for its caller to approve of it. Internal to this room.
+// What was asked and waits for its caller to approve of it, unless an answer of before does. Internal to this room.
 //
-// Borrows all it is given, which must outlive it; `alive` says whether the router does.
+// Borrows all it is given, which must outlive it; `alive` says whether the router does. `decisions` null: none are kept.
 // Threads: [loop]. Errors: end what was asked: Denied, Timeout, or another tool or server by now.
 // Limits:  core::kInputWait, and the time-out of what was asked; those of Flights.
 #pragma once
 
+#include "connection/approval.hpp"
 #include "connection/caller.hpp"
 #include "core/limits.hpp"
 #include "core/text.hpp"
+#include "policy/policy.hpp"
 #include "router/call_params.hpp"
 #include "router/definitions.hpp"
 #include "router/flights.hpp"
@@ -18,20 +20,26 @@
 
 namespace patchbay::router {
 
+// What whoever is asked is told of the rule that wants it, and what it lets them answer.
+void describe(connection::Approvable& wanted, const policy::Verdict& verdict);
+
 class Approvals {
 public:
     Approvals(connection::Callers& callers, Flights& flights, const Definitions& definitions,
-              std::shared_ptr<const bool> alive)
+              connection::Decisions* decisions, std::shared_ptr<const bool> alive)
         : callers_(callers),
           flights_(flights),
           definitions_(definitions),
+          decisions_(decisions),
           alive_(std::move(alive)) {}
 
     // `then` goes on with `asked` when the caller approves of `wanted`, which is not asked for longer than a person may
     // take. `nobody_there`: how it ends where nobody can be asked.
     template <class T, class Then>
-    void await(CallId id, connection::Caller& caller, const connection::Approvable& wanted,
+    void await(CallId id, connection::Caller& caller, connection::Approvable wanted,
                Error nobody_there, T asked, Then then) const {
+        if (decided_before(id, caller, wanted)) return then(caller, asked);
+        add_levels(wanted, caller);
         bound(id, wanted, asked);
         const auto bytes = size_of(asked);
         const auto kept = flights_.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
@@ -52,6 +60,7 @@ public:
             if (auto refused = refusal(approval, meant, nobody_there, *asker))
                 return flights_.end_soon(id, std::move(*refused));
             flights_.approve(id, meant, arguments);
+            keep(meant, approval, *asker);
             then(*asker, awaited->asked);
         };
         auto question = caller.approve(wanted, decide);
@@ -73,6 +82,11 @@ private:
                        {ErrorCode::Timeout, wanted.public_name + " was not approved within " +
                                                 core::duration(core::kInputWait)});
     }
+    bool decided_before(CallId id, const connection::Caller& caller,
+                        const connection::Approvable& wanted) const;
+    void add_levels(connection::Approvable& wanted, const connection::Caller& caller) const;
+    void keep(const connection::Approvable& meant, connection::Approval approval,
+              const connection::Caller& asker) const;
     void tell_decided(CallId id, const connection::Approvable& meant,
                       connection::Approval approval) const;
     // Nothing: it may go on.
@@ -82,6 +96,7 @@ private:
     connection::Callers& callers_;
     Flights& flights_;
     const Definitions& definitions_;
+    connection::Decisions* const decisions_;
     const std::shared_ptr<const bool> alive_;
 };
 

@@ -43,7 +43,7 @@ ServerRules::Judgement RequestRouter::judged(core::Trust trust,
         return rules_.judge(trust, request, mismatch ? &*mismatch : nullptr);
     };
     auto judgement = by(guard_.mismatch(request, depth));
-    if (judgement.pinned && guard_.refresh(request.server))
+    if (judgement.verdict.is_pinned() && guard_.refresh(request.server))
         judgement = by(guard_.mismatch(request, depth));
     return judgement;
 }
@@ -72,23 +72,25 @@ void RequestRouter::note_use(CallId id, Caller& caller, ServerRequest& request, 
 // `then` is told whether the caller has approved of it.
 template <class Then>
 void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, Then then) const {
-    auto [decision, denied, pinned] = judged(caller.principal().trust, request);
-    if (decision == policy::Decision::Allow)
+    auto judged = this->judged(caller.principal().trust, request);
+    if (judged.decision() == policy::Decision::Allow)
         return note_use(id, caller, request, Consent::ByRule, then);
-    if (decision == policy::Decision::Deny) return flights_.end_soon(id, std::move(denied));
-    const Approvable wanted{request.server,
-                            {},
-                            prefix_of(request.server),
-                            "{" + request.params.members + "}",
-                            request.method,
-                            request.reference,
-                            definitions_.of(request.server)};
-    approvals_.await(id, caller, wanted, std::move(denied), std::move(request),
+    if (judged.decision() == policy::Decision::Deny)
+        return flights_.end_soon(id, std::move(judged.denied));
+    Approvable wanted{request.server,
+                      {},
+                      prefix_of(request.server),
+                      "{" + request.params.members + "}",
+                      request.method,
+                      request.reference,
+                      definitions_.of(request.server)};
+    describe(wanted, judged.verdict);
+    approvals_.await(id, caller, wanted, std::move(judged.denied), std::move(request),
                      [this, id, then](Caller& asker, ServerRequest& approved) {
                          if (auto hidden = not_shown(asker, approved.server, approved.method))
                              return flights_.end_soon(id, std::move(*hidden));
-                         const auto now = judged(asker.principal().trust, approved);
-                         if (now.decision == policy::Decision::Deny)
+                         const auto now = this->judged(asker.principal().trust, approved);
+                         if (now.decision() == policy::Decision::Deny)
                              return flights_.end_soon(id, now.denied);
                          note_use(id, asker, approved, Consent::InPerson, then);
                      });
@@ -100,7 +102,7 @@ std::optional<Error> RequestRouter::refuses(const Caller& caller, const std::str
     asked.server = server;
     asked.method = request.method;
     asked.params = request.params;
-    if (auto judgement = judged(caller.principal().trust, asked); judgement.pinned)
+    if (auto judgement = judged(caller.principal().trust, asked); judgement.verdict.is_pinned())
         return std::move(judgement.denied);
     const auto* receipt = flights_.receipt_of(request.number);
     if (!receipt) return {};
@@ -141,9 +143,10 @@ void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approve
             id, Definitions::another_one(waiting.server, prefix_of(waiting.server)));
     if (target.state() != State::Ready)
         return flights_.end_soon(id, why_not_ready(target.status()));
-    auto [decision, denied, pinned] = judged(asker->principal().trust, waiting);
+    auto judged = this->judged(asker->principal().trust, waiting);
+    const auto decision = judged.decision();
     if (decision == policy::Decision::Deny || (decision == policy::Decision::Ask && !approved))
-        return flights_.end_soon(id, std::move(denied));
+        return flights_.end_soon(id, std::move(judged.denied));
     send_to(target, id, *asker, waiting);
 }
 

@@ -28,7 +28,8 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
     using Entry = ToolIndex::Entry;
 
     Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& judge,
-         const catalogue::Catalogue& listed, core::Observer* observer, pins::Pins* pins)
+         const catalogue::Catalogue& listed, core::Observer* observer,
+         connection::Decisions* decisions, pins::Pins* pins)
         : catalogue(listed),
           callers(all),
           pool(leases),
@@ -38,7 +39,7 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
           guard(pins, judge, finder, leases.loop()),
           definitions(leases, finder),
           flights(leases, observer),
-          approvals(all, flights, definitions, alive),
+          approvals(all, flights, definitions, decisions, alive),
           requests(all, leases, rules, definitions, flights, approvals, guard, alive) {
         callers.watch_first(*this);
         pool.judge_resends(this);
@@ -106,13 +107,14 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
         Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, std::move(denied));
-        const Approvable wanted{entry.server,
-                                entry.tool->name,
-                                entry.public_name,
-                                call.arguments,
-                                "tools/call",
-                                call.reference,
-                                definitions.of(entry.server, *entry.tool)};
+        Approvable wanted{entry.server,
+                          entry.tool->name,
+                          entry.public_name,
+                          call.arguments,
+                          "tools/call",
+                          call.reference,
+                          definitions.of(entry.server, *entry.tool)};
+        describe(wanted, verdict);
         approvals.await(
             id, caller, wanted, std::move(denied), std::move(call),
             [this, id, server = wanted.server, tool = wanted.tool](Caller& asker, Call& approved) {
@@ -292,8 +294,8 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
 
 Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,
                const policy::Policy& policy, const catalogue::Catalogue& catalogue,
-               core::Observer* observer, pins::Pins* pins)
-    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue, observer, pins)) {}
+               core::Observer* observer, connection::Decisions* decisions, pins::Pins* pins)
+    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue, observer, decisions, pins)) {}
 
 Router::~Router() {
     *impl_->alive = false;
@@ -439,7 +441,10 @@ void Router::find_tool(const Caller& caller, const std::string& public_name,
 }
 
 Ruling Router::ruling(core::Trust trust, const connection::Sight* sight, const std::string& name) {
-    return impl_->finder.ruling(trust, sight, name);
+    auto ruling = impl_->finder.ruling(trust, sight, name);
+    if (const auto* entry = impl_->finder.index().find(ruling.public_name))
+        ruling.definition = impl_->definitions.of(entry->server, *entry->tool);
+    return ruling;
 }
 
 std::optional<Error> Router::certain_denial(const Caller& caller,
@@ -456,9 +461,9 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
                                             const std::string& method) const {
     if (auto hidden = not_shown(caller, server, method)) return hidden;
-    auto [decision, denied, pinned] = impl_->rules.judge(caller.principal().trust, server, method);
-    if (decision != policy::Decision::Deny) return {};
-    return std::move(denied);
+    auto judged = impl_->rules.judge(caller.principal().trust, server, method);
+    if (judged.decision() != policy::Decision::Deny) return {};
+    return std::move(judged.denied);
 }
 
 }  // namespace patchbay::router

@@ -1,7 +1,7 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows callers, pool, policy, catalogue, observer and pins, which must
+// Owns:    the index of public names. Borrows callers, pool, policy, catalogue, observer, decisions and pins, which must
 //          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
 //          caller that goes are dropped uncalled, and what it has asked is cancelled.
@@ -90,6 +90,7 @@ struct Ruling {
     config::Level level = config::Level::RequireApproval;
     std::optional<policy::Rule> rule = {};  // that decides; none: nobody wrote one
     std::string reason = {};                // of Deny and Ask, with what would allow it
+    std::string definition = {};  // as that of a connection::Approvable; empty: it is not listed
 };
 
 using CallId = std::uint64_t;  // never 0
@@ -105,7 +106,8 @@ class Router {
 public:
     Router(connection::Callers& callers, connection::ConnectionPool& pool,
            const policy::Policy& policy, const catalogue::Catalogue& catalogue,
-           core::Observer* observer = nullptr, pins::Pins* pins = nullptr);
+           core::Observer* observer = nullptr, connection::Decisions* decisions = nullptr,
+           pins::Pins* pins = nullptr);
     ~Router();
 
     // Connects what it needs to first, and asks the caller where a rule wants its approval. What is

@@ -4,6 +4,16 @@
 
 namespace patchbay::router {
 
+namespace {
+
+// What tells nothing but names, or gives something back: as tools are listed that may not be called.
+bool is_asked_about(const std::string& method) {
+    return !method.ends_with("/list") && method != "ping" && method != "logging/setLevel" &&
+           method != "resources/unsubscribe";
+}
+
+}  // namespace
+
 std::string prefix_of(const std::string& server) {
     return "mcp__" + server + "__";
 }
@@ -14,18 +24,18 @@ ServerRules::Judgement ServerRules::judge(core::Trust trust, const std::string& 
     const auto prefix = prefix_of(server);
     policy::Question question{trust, server, {}, prefix, what_is_asked_for(method)};
     question.mismatch = mismatch;
-    const auto verdict = policy_.judge(question);
+    auto verdict = policy_.judge(question);
+    if (verdict.decision == policy::Decision::Ask && !is_asked_about(method))
+        verdict.decision = policy::Decision::Allow;
     const bool allowed = verdict.decision == policy::Decision::Allow;
-    return {verdict.decision,
-            Error{ErrorCode::Denied, allowed ? "" : policy_.reason(question, verdict)},
-            verdict.is_pinned()};
+    return {verdict, Error{ErrorCode::Denied, allowed ? "" : policy_.reason(question, verdict)}};
 }
 
 // Its client has the task because the call that began it was let through.
 ServerRules::Judgement ServerRules::judge(core::Trust trust, const ServerRequest& request,
                                           const policy::PinMismatch* mismatch) const {
     if (request.of_a_task && !deny_all_of(trust, request.server))
-        return {policy::Decision::Allow, Error{}, false};
+        return {policy::Verdict(), Error{}};
     return judge(trust, request.server, request.method, mismatch);
 }
 

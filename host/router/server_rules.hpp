@@ -19,9 +19,9 @@ std::string prefix_of(const std::string& server);
 class ServerRules {
 public:
     struct Judgement {
-        policy::Decision decision;
-        Error denied;         // why it is not allowed; empty where it is
-        bool pinned = false;  // for the mismatch
+        policy::Verdict verdict;
+        Error denied;  // why it is not allowed; empty where it is
+        policy::Decision decision() const { return verdict.decision; }
     };
 
     explicit ServerRules(const policy::Policy& policy) : policy_(policy) {}

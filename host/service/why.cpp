@@ -3,6 +3,7 @@
 #include "config/show.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
+#include "service/policy.hpp"
 #include "service/statuses.hpp"
 
 #include <algorithm>
@@ -112,8 +113,30 @@ void answer_missing(Why& why, const Error& error, const config::Config& config) 
             why.notes.push_back(config::to_string(each));
 }
 
+// As the router looks for them where a rule asks.
+std::vector<Decision> answers_for(const router::Ruling& ruling, const Asker& asker,
+                                  Decisions* decisions) {
+    std::vector<Decision> found;
+    const bool each_time =
+        ruling.rule && ruling.rule->place && ruling.rule->place->scope == config::Scope::Enterprise;
+    if (!decisions || each_time || asker.trust == core::Trust::NeedsRule ||
+        ruling.decision != policy::Decision::Ask || ruling.definition.empty())
+        return found;
+    using Kind = core::Principal::Kind;
+    const auto subject =
+        subject_of({asker.name.empty() ? Kind::Person : Kind::Client, {}, {}, asker.trust});
+    const auto all = decisions->file().all();
+    if (!all) return found;
+    for (const auto& each : **all)
+        if (each.server == ruling.server && !each.tool.empty() && each.subject == subject &&
+            each.definition == ruling.definition && decisions->counts_here(each))
+            found.push_back(each);
+    return found;
+}
+
 void judge(Why& why, const Servers& servers, const Asker& asker,
-           const std::vector<connection::Status>& statuses, const ToolList& told) {
+           const std::vector<connection::Status>& statuses, const ToolList& told,
+           Decisions* decisions) {
     // The server itself, with all that it has besides tools, goes by its bare prefix.
     const auto asked = why.of_a_tool ? why.name : "mcp__" + why.server + "__";
     why.ruling = servers.router().ruling(asker.trust, asker.sight, asked);
@@ -123,7 +146,8 @@ void judge(Why& why, const Servers& servers, const Asker& asker,
             return tool.public_name == ruling.public_name;
         });
     const auto name = "\"" + core::printable(ruling.public_name, 80) + "\"";
-    const bool nobody_to_ask = !asker.name.empty() && servers.config().gateway.approvals == "rules";
+    const bool nobody_to_ask = asker.trust == core::Trust::NeedsRule;
+    if (why.of_a_tool) why.answers = answers_for(ruling, asker, decisions);
     if (why.of_a_tool && !ruling.shown) {
         why.answer = Answer::NotShown;
         why.reason = name + " " + to_agent(asker);
@@ -148,7 +172,7 @@ void judge(Why& why, const Servers& servers, const Asker& asker,
         why.answer = Answer::Unknown;
         why.reason = "nobody has asked server \"" + why.server +
                      "\" which tools it has; patchbay tools --server " + why.server + " does";
-    } else if (ruling.decision == policy::Decision::Ask) {
+    } else if (ruling.decision == policy::Decision::Ask && why.answers.empty()) {
         why.answer = nobody_to_ask ? Answer::Denied : Answer::Asked;
         why.reason = nobody_to_ask ? ruling.reason
                                    : name + " needs approval" +
@@ -190,7 +214,8 @@ const char* name_of(Answer answer) {
 }
 
 Why why(const Servers& servers, const Asker& asker, const std::string& name,
-        const std::vector<connection::Status>& statuses, const ToolList& told) {
+        const std::vector<connection::Status>& statuses, const ToolList& told,
+        Decisions* decisions) {
     Why made;
     made.name = name;
     const auto status_of = [&](const std::string& id) {
@@ -235,7 +260,7 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
         made.reason = "server \"" + id + "\" " + to_agent(asker);
     } else {
         made.answer = Answer::Allowed;
-        judge(made, servers, asker, statuses, told);
+        judge(made, servers, asker, statuses, told, decisions);
     }
     return made;
 }
@@ -256,6 +281,10 @@ json::object to_json(const Why& why) {
             rule["text"] = ruling.rule->text;
             if (ruling.rule->place) rule["place"] = config::to_json(*ruling.rule->place);
         }
+    }
+    if (!why.answers.empty()) {
+        auto& answers = out["answers"].emplace_array();
+        for (const auto& each : why.answers) answers.push_back(to_json(each));
     }
     if (why.listed) out["listed_at"] = time_of(why.listed->listed);
     auto& said = out["said"].emplace_array();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "connection/status.hpp"
+#include "service/decisions.hpp"
 #include "service/servers.hpp"
 #include "service/tools.hpp"
 
@@ -45,6 +46,7 @@ struct Why {
     std::string reason;                              // a sentence; empty where it is Allowed
     std::string server;                              // id; empty: nobody's
     std::optional<router::Ruling> ruling = {};       // of a tool whose server is of use
+    std::vector<Decision> answers = {};              // that count for it
     std::optional<connection::Status> status = {};   // of the server
     std::optional<catalogue::Standing> listed = {};  // when its server told of its tools
     std::vector<Said> said = {};                     // the strongest first
@@ -62,9 +64,10 @@ struct Asker {
 };
 
 // `statuses`: of all servers, by whoever runs them. `told`: what those that it may be about have listed there,
-// beside what the catalogue has.
+// beside what the catalogue has. `decisions` null: no answer is kept.
 Why why(const Servers& servers, const Asker& asker, const std::string& name,
-        const std::vector<connection::Status>& statuses, const ToolList& told = {});
+        const std::vector<connection::Status>& statuses, const ToolList& told = {},
+        Decisions* decisions = nullptr);
 
 boost::json::object to_json(const Why& why);
 

@@ -59,6 +59,24 @@ TEST_P(ServeApprovals, WhoSaysNoIsNotCalledAndWhoCannotBeAskedIsToldTheRule) {
     if (modern) EXPECT_EQ(at(told, "/error/code"), -32021);
 }
 
+TEST_P(ServeApprovals, AnAnswerForAlwaysCountsForTheNextClientAndNotForWhatIsTyped) {
+    const Words asked = {"--set", "gateway.approvals=ask", "--set",
+                         "servers.x.tools.echo=\"require-approval\""};
+    auto able = client(R"({"elicitation":{}})", asked);
+    able.greet();
+    EXPECT_EQ(text_in(decide(able, kEcho, "always").second), "hi");
+    auto unable = client("{}", asked);
+    unable.greet();
+    EXPECT_EQ(text_in(unable.call("mcp__x__echo", R"({"message":"again"})")), "again");
+    auto typed = asked;
+    typed.insert(typed.end(), {"call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(home.run(typed).exit_code, 7);
+    auto by_rules = client("{}", {"--set", "gateway.approvals=rules"});
+    by_rules.greet();
+    EXPECT_THAT(text_in(by_rules.call("mcp__x__echo", R"({"message":"hi"})")),
+                HasSubstr("needs approval"));
+}
+
 TEST_P(ServeApprovals, RulesAloneAllowByRules) {
     auto mcp = client(R"({"elicitation":{}})", {"--set", "gateway.approvals=rules", "--set",
                                                 "servers.x.tools.echo=\"allow-always\""});

@@ -1,6 +1,7 @@
 // What files and approvals forbid by now holds over a configuration that a host keeps to.
 #include "app/stricter.hpp"
 
+#include "config/levels.hpp"
 #include "config/load.hpp"
 #include "unit/config/support.hpp"
 
@@ -63,6 +64,26 @@ TEST_F(Stricter, AFileThatCannotBeReadForbidsNothing) {
     user("junk");
     project("junk");
     EXPECT_FALSE(made_stricter(kept, read(), Removed::IsOff));
+}
+
+TEST_F(Stricter, ALevelForAllThatBeginsSoCountsForEachNameThatHasAFreerOne) {
+    user(std::string(kMine) + "tools = { push = 'allow-always', pull = 'disable' }\n");
+    kept = read();
+    junk();
+    user(std::string(kMine) + "tools = { '*' = 'deny' }\n");
+    const auto config = stricter();
+    const auto& server = *config::find(config, "mine");
+    using config::Level;
+    EXPECT_EQ(config::level_for(server, "push", Level::AllowAlways), Level::Deny);
+    EXPECT_EQ(config::level_for(server, "other", Level::AllowAlways), Level::Deny);
+    EXPECT_EQ(config::level_for(server, "pull", Level::AllowAlways), Level::Disable);
+    EXPECT_FALSE(made_stricter(config, read(), Removed::IsOff)) << "it is as strict by now";
+}
+
+TEST_F(Stricter, WhatIsAskedAboutAddsUp) {
+    junk();
+    user(std::string(kMine) + "[permissions]\nask = ['mcp__mine__*']\n");
+    EXPECT_THAT(stricter().permissions.ask, ElementsAre("mcp__mine__*"));
 }
 
 TEST_F(Stricter, BesideItAnApprovalThatIsRevokedEndsTheServer) {

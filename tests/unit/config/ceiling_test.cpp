@@ -1,6 +1,7 @@
 // Merging only narrows: whatever the scopes below say, together or alone, nobody gets more than an administrator's file
 // allows, nor by a checkout more than without it. Each key is tried with every word it can have in every scope.
 #include "config/executors.hpp"
+#include "config/levels.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -45,10 +46,8 @@ Freedom is_on(const Config& config) {
 }
 
 Freedom level_of_a(const Config& config) {
-    const auto& tools = server_of(config).tools;
-    const auto said = tools.find("a");
     // A tool of which nobody says anything is asked about.
-    return {static_cast<int>(said == tools.end() ? Level::RequireApproval : said->second)};
+    return {static_cast<int>(level_for(server_of(config), "a", Level::RequireApproval))};
 }
 
 Freedom left_by_disabled(const Config& config) {
@@ -91,6 +90,13 @@ Freedom allowed(const Config& config) {
         free.push_back(!config.deny_all && (!rules.allow || matches(*rules.allow, name)) &&
                        !matches(rules.deny, name));
     }
+    return free;
+}
+
+Freedom not_asked(const Config& config) {
+    Freedom free;
+    for (const auto* tool : kTools)
+        free.push_back(!matches(config.permissions.ask, std::string("mcp__x__") + tool));
     return free;
 }
 
@@ -138,6 +144,17 @@ std::vector<Key> keys() {
     return {
         {"enabled", {of_server("enabled = true"), of_server("enabled = false")}, is_on},
         {"tools.NAME", levels, level_of_a},
+        {"tools.BEGINNING",
+         {of_server("tools.'*' = 'disable'"), of_server("tools.'*' = 'deny'"),
+          of_server("tools.'*' = 'allow-always'"), of_server("tools.'a*' = 'require-approval'"),
+          of_server("tools.'a*' = 'allow-session'"), of_server("tools.a = 'deny'"),
+          of_server("tools.a = 'allow-always'")},
+         level_of_a},
+        {"permissions.ask",
+         {"[permissions]\nask = ['mcp__x__a']\n", "[permissions]\nask = ['mcp__x__b*']\n",
+          "[permissions]\nask = []\n", "[permissions]\nask = ['mcp__*']\n"},
+         not_asked,
+         true},
         {"disabled_tools", lists("[servers.x]\ndisabled_tools = ", "\n"), left_by_disabled},
         {"enabled_tools", lists("[servers.x]\nenabled_tools = ", "\n"), left_by_enabled},
         {"trust", trusts, trust_of},

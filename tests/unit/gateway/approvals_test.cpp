@@ -255,7 +255,7 @@ std::string message_of(const connection::Approvable& wanted) {
     server.transport = "stdio";
     server.place = {config::Scope::User, "mcp.json", 7, 1};
     config.servers.push_back(server);
-    return std::string(approval_form(config, wanted, Lasting::Session).at("message").as_string());
+    return std::string(approval_form(config, wanted).at("message").as_string());
 }
 
 TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
@@ -283,14 +283,26 @@ TEST(ApprovalForm, ArgumentsThatMayMeanTwoThingsAreShownAsWritten) {
                 AllOf(HasSubstr("as written"), HasSubstr("/etc/passwd"), HasSubstr("/srv/a")));
 }
 
-TEST(ApprovalForm, OffersTheSessionWhereThereIsOne) {
-    const auto decisions = [](Lasting lasting) {
-        const json::value form = approval_form({}, wanting("{}"), lasting);
+TEST(ApprovalForm, OffersWhatAnAnswerMaySetAndNothingElse) {
+    using config::Level;
+    const auto decisions = [](std::vector<Level> levels) {
+        auto wanted = wanting("{}");
+        wanted.levels = std::move(levels);
+        const json::value form = approval_form({}, wanted);
         return json::serialize(
             form.at("requestedSchema").at("properties").at("decision").at("enum"));
     };
-    EXPECT_EQ(decisions(Lasting::Session), R"(["once","session","no"])");
-    EXPECT_EQ(decisions(Lasting::Once), R"(["once","no"])");
+    EXPECT_EQ(decisions({Level::AllowOnce, Level::AllowSession}), R"(["once","session","no"])");
+    EXPECT_EQ(decisions({Level::AllowOnce}), R"(["once","no"])");
+    EXPECT_EQ(decisions({Level::AllowOnce, Level::AllowProject, Level::AllowAlways}),
+              R"(["once","project","always","no"])");
+}
+
+TEST(ApprovalForm, NamesTheRuleThatWantsIt) {
+    auto wanted = wanting("{}");
+    wanted.rule = "tools \"log\" (user config mcp.json:9:3)";
+    EXPECT_THAT(message_of(wanted),
+                HasSubstr("\nAsked by: tools \"log\" (user config mcp.json:9:3)\n"));
 }
 
 TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
@@ -307,12 +319,12 @@ TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
                 return connection::Question();
             });
     };
-    for (std::size_t i = 0; i <= Approvals::kMost; ++i) approve(i);
-    EXPECT_EQ(questions, Approvals::kMost + 1);
-    approve(Approvals::kMost);
-    EXPECT_EQ(questions, Approvals::kMost + 1);
+    for (std::size_t i = 0; i <= connection::SessionApprovals::kMost; ++i) approve(i);
+    EXPECT_EQ(questions, connection::SessionApprovals::kMost + 1);
+    approve(connection::SessionApprovals::kMost);
+    EXPECT_EQ(questions, connection::SessionApprovals::kMost + 1);
     approve(0);
-    EXPECT_EQ(questions, Approvals::kMost + 2);
+    EXPECT_EQ(questions, connection::SessionApprovals::kMost + 2);
 }
 
 class ApprovedStreams : public ApprovalsTest {

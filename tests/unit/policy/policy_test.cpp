@@ -228,7 +228,7 @@ TEST(Policy, AnUntrustedServersToolIsNamedByItsTableToo) {
     server.trust = "untrusted";
     server.tools = {{"a", Level::AllowAlways}, {"b", Level::RequireApproval}, {"c", Level::Deny}};
     EXPECT_TRUE(judge({}, server, "a").allowed);
-    EXPECT_TRUE(judge({}, server, "b").allowed) << "named, and approved by who typed it";
+    EXPECT_EQ(judge({}, server, "b").decision, Decision::Ask) << "named, and to be asked";
     EXPECT_FALSE(judge({}, server, "c").allowed);
     EXPECT_FALSE(judge({}, server, "d").allowed);
     EXPECT_TRUE(judge({}, server, "a", core::Trust::NeedsApproval).allowed);
@@ -284,7 +284,7 @@ TEST(Policy, WhereNoRuleAllowsAnAgentsCallItIsToBeAsked) {
     ASSERT_TRUE(ruled.rule);
     EXPECT_EQ(ruled.rule->text, "asked");
     EXPECT_EQ(judge({}, server, "denied", core::Trust::NeedsApproval).decision, Decision::Deny);
-    EXPECT_EQ(judge({}, server, "asked").decision, Decision::Allow) << "approved by typing it";
+    EXPECT_EQ(judge({}, server, "asked").decision, Decision::Ask) << "also of who typed it";
 }
 
 TEST(Policy, AVerdictNamesTheRuleThatDecidedAndItsPlace) {

@@ -42,6 +42,7 @@ TEST_F(UnmatchedRules, EveryKindOfRuleIsOne) {
     };
     EXPECT_TRUE(with([](auto& each) { each.permissions.allow.emplace(); }));
     EXPECT_TRUE(with([](auto& each) { each.permissions.deny = {"mcp__git__*"}; }));
+    EXPECT_TRUE(with([](auto& each) { each.permissions.ask = {"mcp__git__*"}; }));
     EXPECT_TRUE(with([](auto& each) { each.servers[1].enabled_tools.emplace(); }));
     EXPECT_TRUE(with([](auto& each) { each.servers[1].disabled_tools = {"push"}; }));
     EXPECT_TRUE(with([](auto& each) { each.servers[1].tools = {{"push", Level::Deny}}; }));
@@ -69,6 +70,24 @@ TEST_F(UnmatchedRules, NamesThatNoToolHasAreToldOnceEachWithTheirPlace) {
                     "server has no such tool"));
     known.erase("git");
     EXPECT_THAT(found(), IsEmpty()) << "nothing is known of it yet";
+}
+
+TEST_F(UnmatchedRules, LevelsForBeginningsThatNoToolHasAreTold) {
+    config.servers[0].tools = {{"*", Level::Deny}, {"lo*", Level::AllowAlways}};
+    config.servers[1].tools = {{"craete_*", Level::Deny}, {"list_*", Level::AllowAlways}};
+    EXPECT_THAT(found(),
+                ElementsAre("user config config.toml:1:1: server \"github\": tools.craete_* names "
+                            "\"craete_*\", and no tool of the server begins so; did you mean "
+                            "\"create_\"?",
+                            "user config config.toml:1:1: server \"github\": tools.list_* names "
+                            "\"list_*\", and no tool of the server begins so"));
+}
+
+TEST_F(UnmatchedRules, OfWhatIsAskedAboutAreToldToo) {
+    config.permissions.ask = {"mcp__git__lo*", "mcp__git__push", "mcp__gti__*"};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("permissions.ask: \"mcp__git__push\" matches no tool"),
+                            HasSubstr("did you mean \"git\"?")));
 }
 
 TEST_F(UnmatchedRules, PatternsThatMatchNoToolOfTheServersTheyConcernAreTold) {

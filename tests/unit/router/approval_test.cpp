@@ -121,6 +121,105 @@ TEST_F(Approvals, WithNobodyThereSayWhichRuleWouldAllowIt) {
                 HasSubstr("needs approval and nobody is there to give it; to allow it: "));
 }
 
+// Answers of before, in memory.
+class FakeDecisions final : public connection::Decisions {
+public:
+    bool allow(const connection::Approvable& wanted, const core::Principal&) override {
+        ++asked;
+        return kept == wanted.key();
+    }
+    std::vector<config::Level> levels(const core::Principal&) const override {
+        return {config::Level::AllowAlways};
+    }
+    Result<void> keep(const connection::Approvable& wanted, config::Level level,
+                      const core::Principal&) override {
+        if (fails) return Error{ErrorCode::Io, "the disk is full"};
+        kept = wanted.key();
+        kept_level = level;
+        return {};
+    }
+    std::string kept;
+    std::optional<config::Level> kept_level;
+    int asked = 0;
+    bool fails = false;
+};
+
+class KeptApprovals : public Approvals {
+protected:
+    KeptApprovals() { decisions = &kept; }
+    void answer(std::size_t at, Approval approval) {
+        ASSERT_TRUE(until([&] { return agent.approvals.size() == at + 1; }));
+        agent.approvals[at].second(approval);
+        ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    }
+    FakeDecisions kept;
+};
+
+TEST_F(KeptApprovals, AnswerTheNextCallInItsPlace) {
+    begin();
+    answer(0, Approval::Always);
+    EXPECT_TRUE(*outcome);
+    EXPECT_EQ(kept.kept_level, config::Level::AllowAlways);
+    outcome.reset();
+    begin();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome);
+    EXPECT_EQ(agent.approvals.size(), 1u);
+    EXPECT_EQ(sent(), 2u);
+}
+
+TEST_F(KeptApprovals, AreOfferedWhereTheyCanBeKeptAndNoOthers) {
+    begin();
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 1; }));
+    using config::Level;
+    EXPECT_THAT(agent.approvals[0].first.levels,
+                ::testing::ElementsAre(Level::AllowOnce, Level::AllowSession, Level::AllowAlways));
+    answer(0, Approval::ForProject);  // which was not offered
+    EXPECT_TRUE(*outcome) << "it is given for this once";
+    EXPECT_FALSE(kept.kept_level);
+}
+
+TEST_F(KeptApprovals, ThatCannotBeKeptCountForThatCallAndSaySo) {
+    kept.fails = true;
+    begin();
+    ::testing::internal::CaptureStderr();
+    answer(0, Approval::Always);
+    EXPECT_TRUE(*outcome);
+    EXPECT_THAT(
+        ::testing::internal::GetCapturedStderr(),
+        HasSubstr("the approval of mcp__git__log counts for this once alone: the disk is full"));
+}
+
+TEST_F(KeptApprovals, LetNothingThroughThatIsDenied) {
+    begin();
+    answer(0, Approval::Always);
+    outcome.reset();
+    permissions.deny.push_back("mcp__git__log");
+    set_rules();
+    begin();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_FALSE(*outcome);
+    EXPECT_EQ(sent(), 1u);
+}
+
+TEST_F(KeptApprovals, AreNotAskedForWhereAnAdministratorsRuleAsks) {
+    begin();
+    answer(0, Approval::Always);
+    outcome.reset();
+    permissions.ask.push_back("mcp__git__log");
+    permissions.ask_places["mcp__git__log"] = {config::Scope::Enterprise, "e.toml", 1, 1};
+    set_rules();
+    const auto before = kept.asked;
+    begin();
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 2; }));
+    EXPECT_EQ(kept.asked, before);
+    EXPECT_THAT(agent.approvals[1].first.levels, ::testing::ElementsAre(config::Level::AllowOnce));
+    EXPECT_EQ(agent.approvals[1].first.rule,
+              "permissions.ask \"mcp__git__log\" (enterprise config e.toml:1:1)");
+    answer(1, Approval::Refused);
+    EXPECT_FALSE(*outcome);
+}
+
 TEST_F(Approvals, LetNothingThroughThatIsForbiddenMeanwhile) {
     begin_and_be_asked();
     permissions.deny.push_back("mcp__git__*");

@@ -54,7 +54,7 @@ protected:
             connections.emplace(std::move(parts));
             connections->apply(specs);
             set_rules();
-            router_.emplace(callers, *connections, *policy, *catalogue, observer,
+            router_.emplace(callers, *connections, *policy, *catalogue, observer, decisions,
                             pins_of ? pins_of(*catalogue) : nullptr);
         }
         return *router_;
@@ -150,6 +150,7 @@ protected:
     std::optional<connection::ConnectionPool> connections;
     core::Observer* observer = nullptr;
     std::function<pins::Pins*(catalogue::Catalogue&)> pins_of;  // none: nothing is pinned
+    connection::Decisions* decisions = nullptr;
     std::optional<Router> router_;
 };
 

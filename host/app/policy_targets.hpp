@@ -1,0 +1,29 @@
+// Which levels of which servers the words of `patchbay policy` mean.
+//
+// Threads: [loop].
+// Errors:  Invalid, NotFound with the nearest server.
+#pragma once
+
+#include "app/host.hpp"
+
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+struct PolicyTarget {
+    std::string server;  // id
+    std::string key;  // of its `tools`: the server's own name of a tool, or the beginning of some
+    bool operator==(const PolicyTarget&) const = default;
+};
+
+struct PolicyWords {
+    std::vector<std::string>
+        patterns;        // public, or with `server` or `all` the server's own; none: all tools
+    std::string server;  // that one; empty: as the patterns say
+    bool all = false;    // every server that is configured
+};
+
+Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host& host);
+
+}  // namespace patchbay::app

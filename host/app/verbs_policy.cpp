@@ -1,0 +1,364 @@
+// patchbay policy: what counts for each tool and why, and levels in the file of a scope.
+#include "app/definitions.hpp"
+#include "app/entry_check.hpp"
+#include "app/output.hpp"
+#include "app/policy_targets.hpp"
+#include "app/server_edit.hpp"
+#include "app/session.hpp"
+#include "app/verb.hpp"
+#include "config/levels.hpp"
+#include "config/show.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
+#include "service/policy.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using config::Level;
+using config::Scope;
+
+namespace {
+
+const std::vector<std::string>& level_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (auto level = Level::Disable; level <= Level::AllowAlways;
+             level = static_cast<Level>(static_cast<int>(level) + 1))
+            all.emplace_back(config::name_of(level));
+        return all;
+    }();
+    return names;
+}
+
+struct PolicyOptions {
+    PolicyWords words;
+    std::string scope = "user";
+    Scope where() const { return config::scope_named(scope).value_or(Scope::User); }
+};
+
+// ---- list
+
+std::string told_of_rule(const router::Ruling& ruling) {
+    if (!ruling.rule) return "no rule";
+    const auto& rule = *ruling.rule;
+    return std::string(policy::name_of(rule.kind)) +
+           (rule.text.empty() ? "" : " \"" + core::printable(rule.text, 80) + "\"") +
+           (rule.place ? " (" + config::to_string(*rule.place) + ")" : "");
+}
+
+std::string told_of_answers(const std::vector<service::Decision>& answers) {
+    std::vector<std::string> told;
+    for (const auto& each : answers)
+        told.push_back(std::string(config::name_of(each.level)) + " by " +
+                       core::printable(each.by, 80) + ", " + core::printable(each.when, 40));
+    return core::join(told, "; ");
+}
+
+bool fits(const service::ToolPolicy& tool, const std::vector<std::string>& patterns) {
+    if (patterns.empty()) return true;
+    return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+        return protocol::matches(pattern, tool.ruling.public_name) ||
+               protocol::matches(pattern, tool.tool);
+    });
+}
+
+int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
+    const auto session = Session::open(global, Session::Life::Offline);
+    if (!session) return kConfigError;
+    const auto& words = options.words;
+    if (!session->servers().has(words.server)) return session->report_no_server(words.server);
+    const auto ids =
+        words.server.empty() ? session->host().connections().ids() : std::vector{words.server};
+    if (!ids.empty()) session->host().recall_lists(ids);
+    auto tools = service::policy_of(session->servers(), session->host().decisions(), ids);
+    if (!tools) return session->report(tools.error());
+    std::erase_if(*tools, [&](const auto& tool) { return !fits(tool, words.patterns); });
+    if (global.json) {
+        json::array all;
+        for (const auto& tool : *tools) all.push_back(service::to_json(tool));
+        return print_json(json::serialize(all)), int(kOk);
+    }
+    std::vector<std::vector<Cell>> rows{{{"TOOL"}, {"LEVEL"}, {"BY"}, {"ANSWERS"}}};
+    for (const auto& tool : *tools)
+        rows.push_back({{tool.ruling.public_name},
+                        {config::name_of(tool.ruling.level)},
+                        {told_of_rule(tool.ruling)},
+                        {told_of_answers(tool.answers)}});
+    if (tools->empty())
+        say("no tool is known that fits; patchbay tools asks servers which they have");
+    else
+        print_table(rows);
+    return kOk;
+}
+
+// ---- set, reset
+
+// All that one command writes.
+struct Writing {
+    const GlobalOptions& global;
+    const PolicyOptions& options;
+    std::string by;
+    Turn turn;
+    std::map<std::string, ScopeChange> changes = {};  // so far, by the file
+    json::array told = {};
+};
+
+struct Written {
+    std::string file;
+    bool changed = false;
+};
+
+using Edit = std::function<Result<std::string>(const ScopeFile& file, json::object& entry)>;
+
+// Changes the entry of that server in the file of the scope.
+Result<Written> write(Writing& all, const std::string& id, const Edit& edit) {
+    const auto environment = environment_of(all.global);
+    const auto scope = all.options.where();
+    const auto file = ScopeFile::choose(scope, id, {}, environment,
+                                        default_state_directory(environment), all.turn);
+    if (!file) return file.error();
+    const auto definitions = definitions_of(id, environment);
+    Host host(host_options(all.global));
+    if (definitions.empty()) return not_there(*file, id, host, definitions);
+    if (auto listed = check_list(*file, id, definitions); !listed) return listed.error();
+    // A weaker file adjusts nothing of a stronger one's.
+    if (!file->entry() && definitions.front().place.scope > scope)
+        return invalid("\"" + id + "\" is defined in " +
+                       config::to_string(definitions.front().place) + "; say --scope " +
+                       config::name_of(definitions.front().place.scope));
+    const auto* entry = file->entry() ? file->entry()->if_object() : nullptr;
+    const auto before = entry ? json::value(*entry) : json::value();
+    auto after = entry ? *entry : json::object();
+    auto text = edit(*file, after);
+    if (!text) return text.error();
+    const auto approved = approved_digest(host, id);
+    if (auto fine = judge(host, file->path(), *text, id, all.global); !fine) return fine.error();
+    const auto earlier = all.changes.find(file->path());
+    const auto* last = earlier == all.changes.end() ? nullptr : &earlier->second;
+    auto note = approval_of(host, id, scope);
+    if (last) note = joined_notes(last->note, note);
+    auto written = file->write(std::move(*text), all.by, std::move(note), last);
+    if (!written) return written.error();
+    if (written->before == written->after) return Written{file->path(), false};
+    all.changes[file->path()] = *written;
+    Host now(host_options(all.global));
+    if (auto kept = approve(now, id, is_switched(*file, before, json::value(after), approved));
+        !kept)
+        return kept.error();
+    if (written->made && scope == Scope::Local) keep_out_of_git(all.global);
+    return Written{file->path(), true};
+}
+
+// What says otherwise of all that the key names, in a stronger file; nothing: it counts as it stands.
+std::optional<std::string> overruled(const GlobalOptions& global, const PolicyTarget& target,
+                                     Level level) {
+    const Host host(host_options(global));
+    const auto now = host.read_snapshot();
+    for (const auto& server : now->config.servers) {
+        if (server.id != target.server) continue;
+        const auto* key = config::deciding_key(server, target.key);
+        if (!key || server.tools.at(*key) == level) return {};
+        return "tools \"" + core::printable(*key, 80) +
+               "\" = " + config::name_of(server.tools.at(*key)) + " (" +
+               config::to_string(server.place_of_rule("tools." + *key)) + ")";
+    }
+    return "the server is not in force: patchbay why " + target.server + " says why";
+}
+
+void tell(Writing& all, const PolicyTarget& target, const Written& written,
+          const std::string& level, const std::optional<std::string>& by) {
+    json::object line{{"server", target.server},
+                      {"key", target.key},
+                      {"level", level.empty() ? json::value() : json::value(level)},
+                      {"file", written.file},
+                      {"changed", written.changed}};
+    if (by) line["overruled_by"] = *by;
+    all.told.push_back(std::move(line));
+    if (all.global.json) return;
+    say((written.changed ? "" : "unchanged: ") + target.server + ": " +
+        core::printable(target.key, 200) + (level.empty() ? " has no level" : " = " + level) +
+        " in " + written.file);
+    if (by) say("it counts for less: " + *by);
+}
+
+int end(const Writing& all, int code) {
+    if (all.global.json && code == kOk) print_json(json::serialize(all.told));
+    return code;
+}
+
+std::string command_of(const char* verb, const PolicyOptions& options,
+                       const std::string& level = {}) {
+    auto words = std::string("policy ") + verb;
+    for (const auto& pattern : options.words.patterns) words += " " + pattern;
+    if (!level.empty()) words += " " + level;
+    if (!options.words.server.empty()) words += " --server " + options.words.server;
+    if (options.words.all) words += " --all";
+    return words + " --scope " + options.scope;
+}
+
+int set_verb(const GlobalOptions& global, PolicyOptions options) {
+    auto& patterns = options.words.patterns;
+    const auto level = config::level_from(patterns.back());
+    if (!level)
+        return report(
+            invalid("\"" + core::printable(patterns.back(), 80) +
+                    "\" is no level: expected one of " + core::join(level_names(), ", ") +
+                    " behind what it is for" + core::did_you_mean(patterns.back(), level_names())),
+            global);
+    patterns.pop_back();
+    if (patterns.empty() && options.words.server.empty() && !options.words.all)
+        return report(invalid("for which tools? expected a pattern like mcp__SERVER__*, --server "
+                              "SERVER or --all"),
+                      global);
+    const std::string name = config::name_of(*level);
+    auto turn = take_turn(default_state_directory(environment_of(global)));
+    if (!turn) return report(turn.error(), global);
+    std::optional<std::vector<PolicyTarget>> targets;
+    {
+        Host host(host_options(global));
+        host.recall_lists();
+        auto meant = policy_targets(options.words, host);
+        if (!meant) return report(meant.error(), global);
+        targets = std::move(*meant);
+    }
+    Writing all{global, options, command_of("set", options, name), std::move(*turn)};
+    for (const auto& target : *targets) {
+        const auto written =
+            write(all, target.server, [&](const ScopeFile& file, json::object& entry) {
+                auto& tools = entry["tools"];
+                if (!tools.is_object()) tools.emplace_object();
+                tools.get_object()[target.key] = name;
+                return file.with({"tools", target.key}, json::value(name));
+            });
+        if (!written) return report_file(written.error(), global);
+        tell(all, target, *written, name, overruled(global, target, *level));
+    }
+    return end(all, kOk);
+}
+
+// Keys of `tools` in that entry that are meant: each, or those that begin so.
+std::vector<std::string> keys_meant(const json::value* entry, const std::string& key) {
+    std::vector<std::string> keys;
+    const auto* object = entry ? entry->if_object() : nullptr;
+    if (const auto* tools = core::object_in(object, "tools"))
+        for (const auto& member : *tools)
+            if (protocol::matches(key, std::string(member.key()))) keys.emplace_back(member.key());
+    return keys;
+}
+
+Result<void> reset_levels(Writing& all, const PolicyTarget& target) {
+    const auto environment = environment_of(all.global);
+    const auto file = ScopeFile::choose(all.options.where(), target.server, {}, environment,
+                                        default_state_directory(environment), all.turn);
+    // A scope that has no place here says nothing.
+    if (!file && file.error().code == ErrorCode::NotFound) return {};
+    if (!file) return file.error();
+    for (const auto& key : keys_meant(file->entry(), target.key)) {
+        const auto written =
+            write(all, target.server, [&](const ScopeFile& now, json::object& entry) {
+                if (auto* tools = entry["tools"].if_object()) tools->erase(key);
+                return now.without({"tools", key});
+            });
+        if (!written) return written.error();
+        tell(all, {target.server, key}, *written, {}, {});
+    }
+    return {};
+}
+
+int reset_verb(const GlobalOptions& global, PolicyOptions options) {
+    auto& words = options.words;
+    if (words.patterns.empty() && words.server.empty() && !words.all)
+        return report(invalid("of which tools? expected a pattern like mcp__SERVER__*, --server "
+                              "SERVER or --all"),
+                      global);
+    auto turn = take_turn(default_state_directory(environment_of(global)));
+    if (!turn) return report(turn.error(), global);
+    Host host(host_options(global));
+    host.recall_lists();
+    const auto targets = policy_targets(words, host);
+    if (!targets) return report(targets.error(), global);
+    Writing all{global, options, command_of("reset", options), std::move(*turn)};
+    for (const auto& target : *targets)
+        if (auto done = reset_levels(all, target); !done) return report_file(done.error(), global);
+    const bool everywhere = options.where() == Scope::User;
+    const auto gone = host.decisions().file().forget([&](const service::Decision& answer) {
+        const bool here = host.decisions().counts_here(answer) &&
+                          (everywhere || answer.level == Level::AllowProject);
+        return here && std::any_of(targets->begin(), targets->end(), [&](const auto& target) {
+                   return target.server == answer.server &&
+                          protocol::matches(target.key,
+                                            answer.tool.empty() ? answer.request : answer.tool);
+               });
+    });
+    if (!gone) return report(gone.error(), global);
+    if (!global.json && *gone > 0)
+        say(std::to_string(*gone) + (*gone == 1 ? " answer is" : " answers are") + " forgotten");
+    if (!global.json && *gone == 0 && all.told.empty())
+        say("nothing of that was set in the " + options.scope + " scope, and no answer was kept");
+    if (global.json) all.told.push_back(json::object{{"answers_forgotten", *gone}});
+    return end(all, kOk);
+}
+
+void take_words(CLI::App& verb, PolicyOptions& options, const std::string& what) {
+    verb.add_option("PATTERN", options.words.patterns, what);
+    auto* server = verb.add_option("--server", options.words.server,
+                                   "Of this server, by its own names of tools")
+                       ->type_name("ID");
+    verb.add_flag("--all", options.words.all, "Of every server")->excludes(server);
+}
+
+void take_scope(CLI::App& verb, PolicyOptions& options) {
+    verb.add_option("--scope", options.scope, "Whose file: local, project or user")
+        ->check(CLI::IsMember({"local", "project", "user"}))
+        ->capture_default_str();
+}
+
+}  // namespace
+
+void add_policy_verbs(CLI::App& app, Choice& choice) {
+    const auto options = std::make_shared<PolicyOptions>();
+    auto& policy = add_verb(app, "policy", "Which tools may be called, and what a call needs",
+                            "  patchbay policy list\n  patchbay policy set 'mcp__git__push*' deny");
+    policy.require_subcommand(1);
+    auto& list = add_verb(policy, "list", "What counts for each tool, and by which rule",
+                          "  patchbay policy list --server git\n  patchbay policy list "
+                          "'mcp__*delete*' --json\nTools that servers have listed, and those that "
+                          "rules name; starts nothing. ANSWERS: what was answered when a call was "
+                          "asked\nabout, which counts as long as the tool is described as it was.");
+    take_words(list, *options, "Public names, or beginnings of names ending in *; default: all");
+    choice.on(list, [options](const auto& global) { return list_verb(global, *options); });
+    auto& set = add_verb(
+        policy, "set", "Write levels into the file of a scope",
+        "  patchbay policy set mcp__git__push deny\n  patchbay policy set 'mcp__git__create_*' "
+        "mcp__git__tag require-approval\n  patchbay policy set --server git deny\n  patchbay "
+        "policy "
+        "set --all require-approval --scope local\nA project or local file lowers levels of "
+        "servers "
+        "that others define, and raises none. Back with: patchbay config undo");
+    take_words(set, *options,
+               "What it is for (mcp__git__push, mcp__git__create_*, with --server push, create_*), "
+               "and last the level: disable, deny, require-approval, allow-once, allow-session, "
+               "allow-project, allow-always");
+    set.get_option("PATTERN")->required();
+    take_scope(set, *options);
+    choice.on(set, [options](const auto& global) { return set_verb(global, *options); });
+    auto& reset = add_verb(
+        policy, "reset", "Take levels out of the file of a scope, and forget answers",
+        "  patchbay policy reset mcp__git__push\n  patchbay policy reset --all --scope local\nWith "
+        "--scope user all answers that count here are forgotten, with project or local those for "
+        "this project folder.\nLevels are back with: patchbay config undo");
+    take_words(reset, *options,
+               "What is taken away; a beginning of names ending in * takes each that begins so");
+    take_scope(reset, *options);
+    choice.on(reset, [options](const auto& global) { return reset_verb(global, *options); });
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,167 @@
+#include "service/decision_file.hpp"
+
+#include "core/json.hpp"
+#include "core/limits.hpp"
+#include "core/private_file.hpp"
+#include "core/replace_file.hpp"
+#include "core/text.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <sys/stat.h>
+#include <utility>
+
+namespace patchbay::service {
+namespace json = boost::json;
+using config::Level;
+
+namespace {
+
+constexpr int kVersion = 1;
+constexpr const char* kName = "decisions.json";
+constexpr const char* kWriters = "decisions.lock";
+// It holds no secret, but what somebody else writes there is what somebody else allowed.
+constexpr auto kOthers = core::Others::MayRead;
+
+json::object to_json(const Decision& decision) {
+    json::object out{{"server", decision.server}};
+    out[decision.tool.empty() ? "request" : "tool"] =
+        decision.tool.empty() ? decision.request : decision.tool;
+    out["level"] = config::name_of(decision.level);
+    if (!decision.project.empty()) out["project"] = decision.project;
+    out["for"] = decision.subject;
+    out["by"] = decision.by;
+    out["when"] = decision.when;
+    out["definition"] = decision.definition;
+    return out;
+}
+
+// Nothing: it makes no sense.
+std::optional<Decision> decision_in(const json::value& value) {
+    const auto* object = value.if_object();
+    const auto text = [&](const char* key) {
+        return std::string(core::text_in(object, key).value_or(""));
+    };
+    if (!object) return {};
+    const auto level = config::level_from(text("level"));
+    Decision made{text("server"), text("tool"), text("request"),   {}, text("project"), text("for"),
+                  text("by"),     text("when"), text("definition")};
+    if (!level || made.server.empty() || made.tool.empty() == made.request.empty() ||
+        made.subject.empty() || made.definition.empty())
+        return {};
+    made.level = *level;
+    const bool of_a_project = made.level == Level::AllowProject;
+    if (made.level < Level::AllowProject || of_a_project == made.project.empty()) return {};
+    return made;
+}
+
+// None when there is no file.
+Result<std::vector<Decision>> read_decisions(const std::string& directory,
+                                             const std::string& path) {
+    const auto text = core::read_private(directory, kName, kOthers, DecisionFile::kFileBytes);
+    if (!text) return text.error();
+    std::vector<Decision> all;
+    if (!*text) return all;
+    const auto whole =
+        core::parse_json_object(**text, {core::Limits().json_depth, core::kAnyNumberOfValues});
+    const auto* object = whole ? &*whole : nullptr;
+    const auto version = core::integer_in(object, "version");
+    const auto* kept = core::array_in(object, "decisions");
+    const std::string then = ": no answer of before counts; ";
+    if (version && *version != kVersion)
+        return Error{ErrorCode::Protocol, path + " is of another version (" +
+                                              std::to_string(*version) + ", this patchbay writes " +
+                                              std::to_string(kVersion) + ")" + then +
+                                              "move it away to have approvals kept by this one"};
+    const Error damaged{ErrorCode::Protocol,
+                        path + " is damaged" + then + "move it away and approve again"};
+    if (!version || !kept || kept->size() > DecisionFile::kMost) return damaged;
+    for (const auto& each : *kept) {
+        auto decision = decision_in(each);
+        if (!decision) return damaged;
+        all.push_back(std::move(*decision));
+    }
+    return all;
+}
+
+bool is_about_the_same(const Decision& a, const Decision& b) {
+    return std::tie(a.server, a.tool, a.request, a.level, a.project, a.subject) ==
+           std::tie(b.server, b.tool, b.request, b.level, b.project, b.subject);
+}
+
+}  // namespace
+
+DecisionFile::Stamp DecisionFile::stamp() const {
+    struct stat info {};
+    if (::stat(path().c_str(), &info) != 0) return {};
+    return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
+Result<const std::vector<Decision>*> DecisionFile::all() {
+    if (directory_.empty()) return &read_;
+    const auto now = stamp();  // before it is read: what is written meanwhile is read the next time
+    if (has_read_ && now == read_at_) return &read_;
+    auto read = read_decisions(directory_, path());
+    has_read_ = bool(read);
+    if (!read) return read.error();
+    read_ = std::move(*read);
+    read_at_ = now;
+    return &read_;
+}
+
+Result<void> DecisionFile::change(const Change& change) {
+    if (directory_.empty())
+        return Error{ErrorCode::Unsupported, "there is no state directory to keep approvals in"};
+    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
+    if (!folder) return folder.error();
+    // A file of its own: decisions.json is replaced as a whole, and a lock on it would go with it.
+    const auto turn = core::take_turn(*folder, directory_, kWriters, kLockWait);
+    if (!turn) return turn.error();
+    // Read again within our turn: what others have kept since must not be written over.
+    auto now = read_decisions(directory_, path());
+    if (!now) return now.error();
+    if (auto changed = change(*now); !changed) return changed;
+    json::array kept;
+    for (const auto& each : *now) kept.push_back(to_json(each));
+    const auto text =
+        json::serialize(json::object{{"version", kVersion}, {"decisions", std::move(kept)}}) + "\n";
+    if (!core::valid_utf8(text))
+        return Error{ErrorCode::Unsupported,
+                     "the path of this folder is not UTF-8, and approvals are kept by path"};
+    if (text.size() > kFileBytes)
+        return Error{ErrorCode::Limit, path() + " would be over " +
+                                           std::to_string(kFileBytes >> 20) +
+                                           " MiB; patchbay policy reset takes some away"};
+    has_read_ = false;
+    return core::replace_file(path(), text, core::Durable::Yes);
+}
+
+Result<void> DecisionFile::keep(Decision decision) {
+    return change([&](std::vector<Decision>& all) -> Result<void> {
+        std::erase_if(all, [&](const auto& each) { return is_about_the_same(each, decision); });
+        if (all.size() >= kMost)
+            return Error{ErrorCode::Limit, path() + " has " + std::to_string(kMost) +
+                                               " approvals, as many as are kept; patchbay policy "
+                                               "reset takes some away"};
+        all.push_back(std::move(decision));
+        return {};
+    });
+}
+
+Result<std::size_t> DecisionFile::forget(const std::function<bool(const Decision&)>& these) {
+    // Where there is nothing to take away nothing is written, nor a folder made.
+    const auto now = all();
+    if (!now) return now.error();
+    if (std::none_of((*now)->begin(), (*now)->end(), these)) return std::size_t{0};
+    std::size_t gone = 0;
+    const auto changed = change([&](std::vector<Decision>& all) -> Result<void> {
+        gone = std::erase_if(all, these);
+        return {};
+    });
+    if (!changed) return changed.error();
+    return gone;
+}
+
+}  // namespace patchbay::service

@@ -1,0 +1,87 @@
+#include "service/policy.hpp"
+
+#include "config/levels.hpp"
+#include "config/show.hpp"
+#include "protocol/qualified_name.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace patchbay::service {
+namespace json = boost::json;
+
+namespace {
+
+// Listed, or named by a rule of its server.
+std::set<std::string> tools_of(const config::Server& server, const catalogue::Catalogue& known) {
+    std::set<std::string> tools(server.disabled_tools.begin(), server.disabled_tools.end());
+    if (server.enabled_tools)
+        tools.insert(server.enabled_tools->begin(), server.enabled_tools->end());
+    for (const auto& [key, level] : server.tools)
+        if (!config::is_beginning(key)) tools.insert(key);
+    if (const auto listed = known.listings().find(server.id); listed != known.listings().end())
+        for (const auto& tool : listed->second->tools) tools.insert(tool.name);
+    return tools;
+}
+
+}  // namespace
+
+Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
+                                          const std::vector<std::string>& ids) {
+    const auto kept = decisions.file().all();
+    if (!kept) return kept.error();
+    std::vector<ToolPolicy> all;
+    for (const auto& server : servers.config().servers) {
+        if (std::find(ids.begin(), ids.end(), server.id) == ids.end()) continue;
+        for (const auto& tool : tools_of(server, servers.router().catalogue())) {
+            ToolPolicy made{server.id, tool, {}, {}};
+            made.ruling = servers.router().ruling(core::Trust::Approves, nullptr,
+                                                  protocol::public_name(server.id, tool));
+            for (const auto& each : **kept)
+                if (each.server == server.id && each.tool == tool && decisions.counts_here(each))
+                    made.answers.push_back(each);
+            all.push_back(std::move(made));
+        }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.server < b.server; });
+    return all;
+}
+
+json::object to_json(const Decision& answer) {
+    json::object out{{"level", config::name_of(answer.level)},
+                     {"for", answer.subject},
+                     {"by", answer.by},
+                     {"when", answer.when}};
+    if (!answer.project.empty()) out["project"] = answer.project;
+    return out;
+}
+
+json::object to_json(const ToolPolicy& tool) {
+    const auto& ruling = tool.ruling;
+    json::object out{{"tool", ruling.public_name},
+                     {"server", tool.server},
+                     {"name", tool.tool},
+                     {"listed", ruling.listed},
+                     {"level", config::name_of(ruling.level)}};
+    out["decision"] = ruling.decision == policy::Decision::Allow  ? "allow"
+                      : ruling.decision == policy::Decision::Deny ? "deny"
+                                                                  : "ask";
+    if (ruling.rule) {
+        auto& rule = out["rule"].emplace_object();
+        rule["kind"] = policy::name_of(ruling.rule->kind);
+        rule["text"] = ruling.rule->text;
+        if (ruling.rule->place) rule["place"] = config::to_json(*ruling.rule->place);
+    }
+    auto& answers = out["answers"].emplace_array();
+    for (const auto& each : tool.answers) {
+        auto answer = to_json(each);
+        // Of a tool that nobody has listed it is not known.
+        if (!ruling.definition.empty()) answer["counts"] = each.definition == ruling.definition;
+        answers.push_back(std::move(answer));
+    }
+    return out;
+}
+
+}  // namespace patchbay::service
