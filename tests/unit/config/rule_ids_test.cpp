@@ -1,7 +1,7 @@
 // The ids of diagnostics are a promise: to scripts, and to whoever looks one up.
 #include "config/rule_ids.hpp"
-#include "config/templates.hpp"
 
+#include "config/templates.hpp"
 #include "support.hpp"
 
 #include <boost/json.hpp>
