@@ -161,9 +161,16 @@ void read_as_ours(ForeignServer& server, const json::object& root, const std::st
         server.entry = body.get_object();
 }
 
+// Its entry does not say so: whoever looks for what turns it off is led to the list.
+void say_which_list(config::ServerEntry& entry, const std::string& turn_on, config::Mark mark) {
+    entry.turn_on = turn_on;
+    for (auto& member : entry.body.members)
+        if (member.key == "enabled") member.mark = member.value.mark = mark;
+}
+
 ForeignServer restated(const KnownClient& client, const std::string& path,
                        const config::Member& member, const json::value* inputs,
-                       const std::string& folder, bool off) {
+                       const std::string& folder, const config::ServerLists& lists) {
     ForeignServer server{member.key, {}, {}};
     server.mark = member.mark;
     if (!member.value.is(config::Node::Kind::Map)) return server.left = "it is no table", server;
@@ -177,7 +184,8 @@ ForeignServer restated(const KnownClient& client, const std::string& path,
         entry = std::move(*own);
     }
     leave_empty_out(entry);
-    if (off) turn_off(entry);
+    const auto turn_on = lists.left_out(member.key);
+    if (!turn_on.empty()) turn_off(entry);
     json::value placed(std::move(entry));
     if (!place_folder(placed, folder) || !place_paths(placed.get_object(), folder))
         return server.needs_folder = true, server.left = "it begins in the folder of a project",
@@ -192,6 +200,7 @@ ForeignServer restated(const KnownClient& client, const std::string& path,
                    server;
     read_as_ours(server, as_our_file(client, member.key, std::move(placed), inputs), path,
                  member.value);
+    if (!turn_on.empty()) say_which_list(server.read, turn_on, lists.place_of(member.key));
     return server;
 }
 
@@ -266,8 +275,7 @@ ForeignFile read_foreign(const KnownClient& client, const std::string& path, con
         for (const auto& member : servers->members) {
             if (runs_patchbay(config::to_json(member.value), out.self)) continue;
             file.servers.push_back(restated(client, path, member, root.if_contains("inputs"),
-                                            of_project ? out.project : out.folder,
-                                            !lists->left_out(member.key).empty()));
+                                            of_project ? out.project : out.folder, *lists));
             file.servers.back().of_project = of_project;
         }
     }

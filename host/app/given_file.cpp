@@ -75,9 +75,22 @@ struct NamedTools {
 };
 NamedTools tools_of(const config::GivenServer& given) {
     const auto& own = given.server.enabled_tools;
-    if (!given.tools) return {own};
+    const auto leave_denied_out = [&given](std::vector<std::string> names) {
+        std::erase_if(names, [&](const auto& each) {
+            return std::any_of(given.denied.begin(), given.denied.end(), [&](std::string_view no) {
+                const bool open = no.ends_with('*');
+                if (open) no.remove_suffix(1);
+                return open ? std::string_view(each).starts_with(no) : each == no;
+            });
+        });
+        return names;
+    };
+    if (!given.tools) {
+        if (!own) return {};
+        return {leave_denied_out(*own)};
+    }
     const auto& wanted = *given.tools;
-    auto both = wanted;
+    auto both = leave_denied_out(wanted);
     if (own)
         std::erase_if(both, [&](const auto& each) {
             return std::find(own->begin(), own->end(), each) == own->end();
@@ -85,6 +98,13 @@ NamedTools tools_of(const config::GivenServer& given) {
     return {std::move(both), std::none_of(wanted.begin(), wanted.end(),
                                           [](const auto& each) { return each.ends_with('*'); })};
 }
+
+// An empty list may mean all of them to its reader.
+bool has_no_tool(const config::GivenServer& given) {
+    const auto [names, exact] = tools_of(given);
+    return names && exact && names->empty();
+}
+constexpr const char* kNoTool = "the rules leave no tool of it that it may use";
 
 // One server, for one client.
 class Entry {
@@ -103,6 +123,7 @@ public:
         if (!build && server_.transport != "stdio")
             return leave_out(std::string(client_.title) + " does not speak " + server_.transport +
                              ", as far as " + client_.source + " says");
+        if (has_no_tool(given_)) return leave_out(kNoTool);
         settings_ = server_.settings;
         add_bearer();
         pass_variables();
@@ -386,6 +407,11 @@ void make_files_whole(json::value& value, const std::string& folder) {
 void write_ours(const config::GivenServer& given, const config::Environment& environment,
                 GivenEntries& out) {
     const auto& server = given.server;
+    if (has_no_tool(given)) {
+        out.warnings.push_back({config::RuleId::LeftOut, config::Severity::Warning, server.place,
+                                "server \"" + server.id + "\" is left out: " + kNoTool, server.id});
+        return;
+    }
     auto written = server;
     auto anchored = server;
     anchored.settings = json::object();

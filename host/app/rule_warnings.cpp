@@ -18,7 +18,7 @@ std::vector<config::Diagnostic> rule_warnings(const service::Servers& servers,
     std::erase_if(known, [&](const auto& each) {
         return std::find(ids.begin(), ids.end(), each.first) == ids.end();
     });
-    return policy::unmatched_rules(servers.config(), known);
+    return policy::unmatched_rules(servers.config(), known, policy::OfAgents::No);
 }
 
 }  // namespace patchbay::app

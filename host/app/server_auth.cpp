@@ -239,8 +239,11 @@ void ServerAuth::check(config::Config& config, core::Effort& hints) const {
         if (judged) return false;
         // What is wrong with a table is mended there.
         const auto table = server.oauth.empty() ? server.auth : std::string();
-        config.diagnostics.push_back({config::RuleId::InvalidAuth, config::Severity::Error,
-                                      place_of(table, server.place),
+        const auto place = place_of(table, server.place);
+        const auto severity =
+            config::is_followed(place.scope) ? config::Severity::Warning : config::Severity::Error;
+        config.faulty.push_back({server, {server.place.file}});
+        config.diagnostics.push_back({config::RuleId::InvalidAuth, severity, place,
                                       "server \"" + server.id + "\": " + choice(server)->name +
                                           ": " + judged.error().message,
                                       server.id});

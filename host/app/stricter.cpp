@@ -120,15 +120,14 @@ bool tighten(config::Agent& agent, const config::Agent& said) {
 }
 
 // One that no file has any more is off, as its servers would be.
-bool tighten(std::vector<config::Agent>& agents, const config::Config& read, Removed removed) {
+bool tighten(std::vector<config::Agent>& agents, const config::Config& read) {
     bool changed = false;
     for (auto& agent : agents) {
         const auto said = std::find_if(read.agents.begin(), read.agents.end(),
                                        [&](const auto& each) { return each.name == agent.name; });
         if (said != read.agents.end()) {
             changed = tighten(agent, *said) || changed;
-        } else if (removed == Removed::IsOff && agent.enabled &&
-                   !read.unread.contains(agent.place.file)) {
+        } else if (agent.enabled && !read.unread.contains(agent.place.file)) {
             agent.enabled = false;
             changed = true;
         }
@@ -231,7 +230,7 @@ std::optional<config::Config> made_stricter(const config::Config& kept, const co
                                             Removed removed) {
     auto stricter = kept;
     bool changed = tighten(stricter.permissions, read.permissions);
-    changed = tighten(stricter.agents, read, removed) || changed;
+    changed = tighten(stricter.agents, read) || changed;
     const Judge judge(kept, read, removed);
     for (auto& server : stricter.servers) {
         if (const auto* said = find(read.servers, server.id)) {

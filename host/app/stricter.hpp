@@ -13,7 +13,8 @@
 
 namespace patchbay::app {
 
-// Of a user's server that no file defines any more. Back: its removal is what is gone back from.
+// Of a user's server that no file defines any more. Back: its removal is what is gone back from. An agent is off either
+// way: who has taken it away means that nobody comes as it.
 enum class Removed { IsOff, IsBack };
 
 // `kept`, by all that `read` forbids: approvals that it lacks, `deny`, `ask`, `allow`, `enabled = false`, the tool rules and trust

@@ -275,6 +275,13 @@ int run_agent_verb(const GlobalOptions& global, ResolveOptions options) {
         int code = kOk;
         const auto found = resolved(host, options, global, code);
         if (!found) return code;
+        // Whoever has turned it off means that nobody runs as it.
+        if (const auto& agent = found->given.agent; agent && !agent->enabled)
+            return report(
+                {ErrorCode::Denied, "agent \"" + core::printable(agent->name, 80) +
+                                        "\" is disabled (" + config::to_string(agent->place) +
+                                        "), so nothing is run; set enabled = true"},
+                global);
         const auto entries = entries_for(*client, found->given, found->environment);
         auto warnings = found->given.warnings;
         warnings.insert(warnings.end(), entries.warnings.begin(), entries.warnings.end());
@@ -360,7 +367,8 @@ void add_resolve_verbs(CLI::App& app, Choice& choice) {
         "of {config}. claude, codex,\ncopilot, gemini, opencode and qwen are told of it as their "
         "documentation says: claude has these servers alone,\ncodex a folder like its own with "
         "these servers, the others these beside their own. Signals go on to the command,\nand its "
-        "exit code is ours; 128 and the signal that ended it.");
+        "exit code is ours; 128 and the signal that ended it. As an agent that is disabled nothing "
+        "runs (7).");
     run.add_option("AGENT", wanted->agent, "One of [agents]")->required();
     take_where(run, *wanted);
     run.add_option("--format", wanted->format,

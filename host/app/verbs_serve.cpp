@@ -10,6 +10,7 @@
 #include "app/shown_view.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
+#include "config/agents.hpp"
 #include "config/approval.hpp"
 #include "core/text.hpp"
 #include "policy/unmatched_rules.hpp"
@@ -172,6 +173,8 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(session->servers(), wanted);
     if (!view) return session->report_missing(view.error());
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
+    if (const auto agent = config::agent_named(config, wanted.agent); agent && !global.quiet)
+        print_diagnostics(config::missing_servers(config, **agent), false);
     if (terms->said.http.empty() && !metrics) {
         const auto line = host_for_client(*session, wanted);
         if (!line) return session->report(line.error());

@@ -78,26 +78,60 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
     return agent;
 }
 
-void tell_strange_servers(const Agent& agent, const std::vector<std::string>& defined,
-                          core::Effort& hints, std::vector<Diagnostic>& told) {
-    const auto tell = [&](const char* key, const auto& places, const std::string& id) {
+namespace {
+
+// Each that it names and that is not in `defined`: with its key and its place.
+template <class Tell>
+void each_stranger(const Agent& agent, const std::vector<std::string>& defined, const Tell& tell) {
+    const auto look = [&](const char* key, const auto& places, const std::string& id) {
         if (std::find(defined.begin(), defined.end(), id) != defined.end()) return;
         const auto found = places.find(id);
-        const auto& place = found == places.end() ? agent.place : found->second;
+        tell(key, found == places.end() ? agent.place : found->second, id);
+    };
+    if (agent.servers)
+        for (const auto& id : *agent.servers) look(".servers", agent.server_places, id);
+    for (const auto& [id, mode] : agent.modes) look(".modes", agent.mode_places, id);
+}
+
+Diagnostic stranger(const Agent& agent, const char* key, const Place& place, const std::string& id,
+                    const std::string& hint) {
+    return {RuleId::UnknownServer,
+            Severity::Warning,
+            place,
+            "agents." + agent.name + key + ": no server \"" + core::printable(id, 80) +
+                "\" is configured" + hint,
+            {}};
+}
+
+}  // namespace
+
+std::vector<Diagnostic> missing_servers(const Config& config, const Agent& agent) {
+    std::vector<std::string> known;
+    for (const auto& server : config.servers) known.push_back(server.id);
+    for (const auto& proposal : config.untrusted) known.push_back(proposal.id);
+    for (const auto& faulty : config.faulty) known.push_back(faulty.rules.id);
+    for (const auto& each : config.diagnostics) known.push_back(each.server);
+    std::vector<Diagnostic> missing;
+    each_stranger(agent, known, [&](const char* key, const Place& place, const std::string& id) {
+        auto told = stranger(agent, key, place, id, " here, so nothing of it is shown");
+        const auto at_its_place = [&](const Diagnostic& each) {
+            return each.rule == told.rule && each.place == told.place;
+        };
+        const auto& all = config.diagnostics;
+        if (std::none_of(all.begin(), all.end(), at_its_place)) missing.push_back(std::move(told));
+    });
+    return missing;
+}
+
+void tell_strange_servers(const Agent& agent, const std::vector<std::string>& defined,
+                          core::Effort& hints, std::vector<Diagnostic>& told) {
+    each_stranger(agent, defined, [&](const char* key, const Place& place, const std::string& id) {
         const auto hint = core::did_you_mean(id, defined, hints);
         // Where nobody has one of nearly that name, it is most likely that of another checkout. A flag is meant for
         // what is here.
         if (hint.empty() && !place.is_flag()) return;
-        told.push_back({RuleId::UnknownServer,
-                        Severity::Warning,
-                        place,
-                        "agents." + agent.name + key + ": no server \"" + core::printable(id, 80) +
-                            "\" is configured" + hint,
-                        {}});
-    };
-    if (agent.servers)
-        for (const auto& id : *agent.servers) tell(".servers", agent.server_places, id);
-    for (const auto& [id, mode] : agent.modes) tell(".modes", agent.mode_places, id);
+        told.push_back(stranger(agent, key, place, id, hint));
+    });
 }
 
 namespace {

@@ -27,7 +27,11 @@ void settle_picks(std::map<std::string, Agent>& agents,
 // Disabled ones too. Invalid: why it cannot be used; NotFound with the nearest.
 Result<const Agent*> agent_named(const Config& config, const std::string& name);
 
-// A server that is not there is shown to nobody, which is safe and seldom meant.
+// Those of its servers that nobody defines here, beside what tell_strange_servers() has told: a person may name those of
+// all their checkouts, so that this is for whoever asks about the agent itself.
+std::vector<Diagnostic> missing_servers(const Config& config, const Agent& agent);
+
+// A server that is not there is shown to nobody, which is safe and seldom meant. Of one that is nearly another.
 void tell_strange_servers(const Agent& agent, const std::vector<std::string>& defined,
                           core::Effort& hints, std::vector<Diagnostic>& told);
 

@@ -353,6 +353,8 @@ struct Config {
         std::set<std::string> files;
     };
     std::vector<Faulty> faulty;
+    // Whether that is why its server is not there. Of a followed file it is a warning: it is nobody's file of ours.
+    bool takes_out(const Diagnostic& diagnostic) const;
     std::set<std::string> unread;
     // Not empty: something that was named on the command line or in the environment is not there
     // or makes no sense; nothing may run without it.

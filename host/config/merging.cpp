@@ -27,6 +27,12 @@ bool Merging::has_error_since(std::size_t told) const {
                        [](const auto& each) { return each.severity == Severity::Error; });
 }
 
+void Merging::soften_followed_since(std::size_t told) {
+    auto& all = config.diagnostics;
+    for (auto each = all.begin() + static_cast<std::ptrdiff_t>(told); each != all.end(); ++each)
+        if (is_followed(each->place.scope)) each->severity = Severity::Warning;
+}
+
 void Merging::close(const std::string& why) {
     auto& closed = config.permissions.closed;
     if (closed.empty()) closed = why + ", and what it forbids is unknown; mend it";

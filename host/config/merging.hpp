@@ -24,6 +24,8 @@ struct Merging {
     void note(RuleId rule, Severity severity, Place place, std::string text,
               std::string server = {});
     bool has_error_since(std::size_t told) const;
+    // Of followed files it is a warning, from there on: who reads them cannot mend them.
+    void soften_followed_since(std::size_t told);
     // Rules that could not be read are no reason to allow more: nothing is, until they are mended.
     void close(const std::string& why);
     // Nor is it a reason to let anybody in who may have been meant to be kept out. A checkout has no say in that.

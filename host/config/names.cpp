@@ -80,6 +80,16 @@ std::string sentence_of(const Diagnostic& diagnostic) {
     return to_string(diagnostic.place) + ": " + diagnostic.message;
 }
 
+bool Config::takes_out(const Diagnostic& diagnostic) const {
+    if (diagnostic.server.empty()) return false;
+    if (diagnostic.severity == Severity::Error) return true;
+    return is_followed(diagnostic.place.scope) &&
+           std::any_of(faulty.begin(), faulty.end(), [&](const Faulty& each) {
+               return each.rules.id == diagnostic.server &&
+                      each.files.contains(diagnostic.place.file);
+           });
+}
+
 const Place* Config::find_origin(std::string_view key) const {
     const auto it = std::lower_bound(
         origins.begin(), origins.end(), key,

@@ -90,7 +90,7 @@ private:
             return;
         }
         GivenServer one{server};
-        if (!narrow_tools(one) || !bears_rules(server) || !reaches(one.server) ||
+        if (!narrow_tools(one) || !bears_rules(one) || !reaches(one.server) ||
             !settle_mode(one.server))
             return;
         rewrite(one);
@@ -118,7 +118,8 @@ private:
 
     // Who speaks with the server itself is bound by no rule of ours. What an administrator forbids is not given
     // away so; of the rest it is said.
-    bool bears_rules(const Server& server) {
+    bool bears_rules(GivenServer& one) {
+        const auto& server = one.server;
         const auto beginning = public_beginning(server.id);
         const auto& rules = config_.permissions;
         std::vector<std::string> told;
@@ -141,6 +142,8 @@ private:
             }
             if (reach == Reach::Some && !judge("permissions.deny \"" + pattern + "\"", place))
                 return false;
+            if (reach == Reach::Some && pattern.starts_with(beginning))
+                one.denied.push_back(pattern.substr(beginning.size()));
         }
         for (const auto& list : rules.allow_lists) {
             auto most = Reach::Nothing;
@@ -166,6 +169,10 @@ private:
             if (!judge("disabled_tools \"" + core::printable(tool, 80) + "\"",
                        server.place_of_rule("disabled_tools", tool)))
                 return false;
+        one.denied.insert(one.denied.end(), server.disabled_tools.begin(),
+                          server.disabled_tools.end());
+        for (const auto& [tool, level] : server.tools)
+            if (level <= Level::Deny) one.denied.push_back(tool);
         for (const auto& [tool, level] : server.tools)
             if (level < Level::AllowOnce &&
                 !judge("tools." + core::printable(tool, 80), server.place_of_rule("tools." + tool)))
@@ -269,6 +276,9 @@ private:
         };
         for (const auto& each : config_.diagnostics)
             if (concerns(each)) given_.warnings.push_back(each);
+        if (!given_.agent) return;
+        for (auto& each : missing_servers(config_, *given_.agent))
+            given_.warnings.push_back(std::move(each));
     }
 
     const Config& config_;

@@ -29,6 +29,8 @@ struct GivenServer {
     std::vector<std::string> injected = {};  // names of variables that the executor has set
     // Raw names of tools, or beginnings ending in "*"; absent: all.
     std::optional<std::vector<std::string>> tools = {};
+    // The same of those that rules of ours deny, for whoever writes such a list for a client.
+    std::vector<std::string> denied = {};
 };
 
 struct Given {

@@ -34,6 +34,15 @@ std::string ServerLists::left_out(const std::string& server) const {
     return {};
 }
 
+Mark ServerLists::place_of(const std::string& server) const {
+    for (const auto& list : off_ones_)
+        if (const auto named = list.names.find(server); named != list.names.end())
+            return named->second;
+    for (const auto& list : only_)
+        if (!list.names.contains(server)) return list.mark;
+    return {};
+}
+
 std::map<std::string, Mark> ServerLists::off() const {
     std::map<std::string, Mark> names;
     for (const auto& list : off_ones_) names.insert(list.names.begin(), list.names.end());

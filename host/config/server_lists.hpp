@@ -21,6 +21,8 @@ public:
 
     // What turns it on again; empty: no list turns it off.
     std::string left_out(const std::string& server) const;
+    // Where that is said; of no list: nowhere.
+    Mark place_of(const std::string& server) const;
     // All that are turned off by name, with the place of that.
     std::map<std::string, Mark> off() const;
 

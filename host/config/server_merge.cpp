@@ -46,6 +46,7 @@ std::vector<std::string> ServerMerge::finish() {
             config.servers.push_back(std::move(*server));
         else if (into_.has_error_since(told))
             config.faulty.push_back(readable_rules(id, settled));
+        into_.soften_followed_since(told);
     }
     for (auto& server : config.servers) pass_on(server);
     return ids;

@@ -62,13 +62,14 @@ public:
     Checker(Config& config, core::Effort& hints) : config_(config), hints_(hints) {}
 
     void fail(RuleId rule, const Server& server, const std::string& text) {
-        config_.diagnostics.push_back({rule, Severity::Error, server.place,
+        config_.diagnostics.push_back({rule, severity_of(server.place), server.place,
                                        "server \"" + server.id + "\": " + text, server.id});
     }
 
     void fail(RuleId rule, const Server& server, const std::string& key, const std::string& text) {
-        config_.diagnostics.push_back({rule, Severity::Error, place_of(server, key),
-                                       "server \"" + server.id + "\": " + text, server.id});
+        const auto& place = place_of(server, key);
+        config_.diagnostics.push_back(
+            {rule, severity_of(place), place, "server \"" + server.id + "\": " + text, server.id});
     }
 
     void warn(RuleId rule, const Server& server, const std::string& key, const std::string& text) {
@@ -103,7 +104,7 @@ public:
             if (fails) harmless = false;
             config_.diagnostics.push_back(
                 {rule ? RuleId::UnreadRule : RuleId::UnknownKey,
-                 fails || place.is_flag() ? Severity::Error : Severity::Warning, place,
+                 fails || place.is_flag() ? severity_of(place) : Severity::Warning, place,
                  "server \"" + server.id + "\": unknown key \"" + core::printable(name, 80) +
                      "\" for transport \"" + server.transport + "\"" +
                      (rule ? ", which may be meant to forbid" : "") +
@@ -132,6 +133,11 @@ public:
     }
 
 private:
+    // What is wrong in a followed file takes its server out all the same.
+    static Severity severity_of(const Place& place) {
+        return is_followed(place.scope) ? Severity::Warning : Severity::Error;
+    }
+
     static std::string what_forbids(const Server& server) {
         return std::string(
                    "; what forbids is enabled, enabled_tools, disabled_tools, tools and trust") +

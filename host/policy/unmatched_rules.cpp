@@ -49,7 +49,7 @@ public:
             if (!diagnostic.server.empty()) configured_.push_back(diagnostic.server);
     }
 
-    std::vector<Diagnostic> run() {
+    std::vector<Diagnostic> run(OfAgents of_agents) {
         for (const auto& server : config_.servers) check(server);
         const auto& permissions = config_.permissions;
         for (const auto& pattern : permissions.deny)
@@ -61,7 +61,7 @@ public:
                 check("permissions.allow", pattern, permissions.allow_places,
                       {readings_.of_allow(pattern), {}, {}});
         for (const auto& agent : config_.agents)
-            if (agent.enabled && agent.tools)
+            if (agent.enabled && agent.tools && of_agents == OfAgents::Yes)
                 check_shown("agents." + agent.name + ".tools", *agent.tools, agent.tool_places);
         return end();
     }
@@ -363,8 +363,9 @@ private:
 
 }  // namespace
 
-std::vector<Diagnostic> unmatched_rules(const config::Config& config, const KnownTools& known) {
-    return Search(config, known).run();
+std::vector<Diagnostic> unmatched_rules(const config::Config& config, const KnownTools& known,
+                                        OfAgents of_agents) {
+    return Search(config, known).run(of_agents);
 }
 
 bool has_rules(const config::Config& config) {

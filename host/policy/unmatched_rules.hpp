@@ -14,10 +14,14 @@ namespace patchbay::policy {
 // Raw names of all tools of each server whose list is known and whole.
 using KnownTools = std::map<std::string, std::vector<std::string>>;
 
+// Whether what agents are shown is looked at too: it is no matter of whoever comes as none.
+enum class OfAgents { Yes, No };
+
 // With nobody known: those that no server's list could make meaningful. Of [permissions], of servers and
 // of what agents are shown.
 std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
-                                                const KnownTools& known);
+                                                const KnownTools& known,
+                                                OfAgents of_agents = OfAgents::Yes);
 // Whether there is any such rule at all: most configurations have none.
 bool has_rules(const config::Config& config);
 // The same of patterns by which a client is shown tools, said by `option`.

@@ -57,8 +57,7 @@ std::vector<std::string> out_of_order(const Servers& known) {
     for (const auto& server : config.servers)
         if (!server.enabled) ids.push_back(server.id);
     for (const auto& diagnostic : config.diagnostics)
-        if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
-            ids.push_back(diagnostic.server);
+        if (config.takes_out(diagnostic)) ids.push_back(diagnostic.server);
     for (const auto& proposal : config.untrusted)
         if (!proposal.is_table()) ids.push_back(proposal.id);
     std::erase_if(ids, [&](const auto& id) { return known.has(id); });

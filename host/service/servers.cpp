@@ -90,7 +90,8 @@ std::vector<connection::Status> Servers::statuses() const {
 }
 
 std::vector<config::Diagnostic> Servers::rule_warnings() const {
-    return policy::unmatched_rules(config_, known_tools(connections_, router_.catalogue()));
+    return policy::unmatched_rules(config_, known_tools(connections_, router_.catalogue()),
+                                   policy::OfAgents::No);
 }
 
 bool Servers::has(std::string_view server) const {
@@ -164,8 +165,8 @@ Error Servers::missing(Error error, std::string_view server) const {
 bool Servers::misconfigured(std::string_view server) const {
     const auto& diagnostics = config_.diagnostics;
     return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const auto& diagnostic) {
-        return diagnostic.severity == config::Severity::Error &&
-               (server.empty() || diagnostic.server == server);
+        return server.empty() ? diagnostic.severity == config::Severity::Error
+                              : diagnostic.server == server && config_.takes_out(diagnostic);
     });
 }
 

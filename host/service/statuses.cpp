@@ -112,8 +112,7 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
     }
     // A server that a diagnostic took out is still one that the user asked for.
     for (const auto& diagnostic : config.diagnostics) {
-        if (diagnostic.server.empty() || diagnostic.severity != config::Severity::Error ||
-            !at.emplace(diagnostic.server, statuses.size()).second)
+        if (!config.takes_out(diagnostic) || !at.emplace(diagnostic.server, statuses.size()).second)
             continue;
         auto& status =
             statuses.emplace_back(kept_out(diagnostic.server, diagnostic.place, State::Error));

@@ -195,6 +195,37 @@ TEST_F(Follow, WhatAListOfItsFileTurnsOffIsOff) {
     EXPECT_THAT(home.run({"mcp", "list", "--json"}).out, HasSubstr("\"off\"")) << "and told";
 }
 
+TEST_F(Follow, WhatAListTurnsOffIsToldAtItsPlaceInTheList) {
+    const auto file =
+        put(".claude.json", "{\n  \"mcpServers\": {" + example("off") +
+                                "},\n  \"disabledMcpServers\": [\n    \"off\"\n  ]\n}");
+    follow("\"claude\"");
+    const auto why = home.run({"why", "off"});
+    EXPECT_THAT(why.out + why.err,
+                AllOf(HasSubstr(file + ":4:5"),
+                      HasSubstr("take it out of \"disabledMcpServers\" in line 3 of that file")));
+}
+
+// Nobody can mend it by a file of ours.
+TEST_F(Follow, AFaultOfAnEntryIsAWarningAndThatServerIsNotThere) {
+    const auto file = cursor(example("ex") + ",\n  \"odd\": {\"command\": \"" + example_server() +
+                             "\", \"enabled\": \"perhaps\"}");
+    follow("\"cursor\"");
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_THAT(checked.err, AllOf(HasSubstr("warning: client config " + file + ":3:"),
+                                   HasSubstr("server \"odd\": enabled: expected true or false"),
+                                   HasSubstr("[invalid-value]")));
+    const auto listed = home.run({"mcp", "list"});
+    EXPECT_EQ(listed.exit_code, 0);
+    EXPECT_THAT(listed.out, HasSubstr("odd"));
+    EXPECT_TRUE(answers("ex"));
+    EXPECT_EQ(home.run({"call", "mcp__odd__echo", "message=hi"}).exit_code, 4);
+    // One's own entry that does not work is an error still.
+    follow("\"cursor\"", "[servers.mine]\ncommand = 'cat'\nenabled = 'perhaps'\n");
+    EXPECT_EQ(home.run({"config", "check"}).exit_code, 4);
+}
+
 TEST_F(Follow, AFileOfACheckoutThatOthersMayWriteIsNotRead) {
     std::filesystem::create_directories(home.work() / ".git");
     const auto file = home.write(".cursor/mcp.json", servers(example("pj")));

@@ -187,6 +187,55 @@ TEST_F(Resolve, EveryClientReadsItsOwnWords) {
                       HasSubstr("\"p\": Zed has no word for cwd")));
 }
 
+TEST_F(Resolve, AnAgentThatIsOffRunsNothing) {
+    config("[servers.ex]\ncommand = 'cat'\n[agents.off]\nservers = ['ex']\nenabled = false\n");
+    const auto ran = home.run({"run-agent", "off", "--", "touch", at_work("ran")});
+    EXPECT_EQ(ran.exit_code, 7) << ran.err;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("agent \"off\" is disabled"), HasSubstr("config.toml:3")));
+    EXPECT_FALSE(fs::exists(at_work("ran")));
+    EXPECT_EQ(folders(), 0u);
+}
+
+TEST_F(Resolve, AServerThatNobodyDefinesIsToldToWhoAsksAboutTheAgent) {
+    config("[servers.ex]\ncommand = 'cat'\n[agents.a]\nservers = [\n  'ex',\n  'elsewhere']\n");
+    const std::string told =
+        "config.toml:6:3: agents.a.servers: no server \"elsewhere\" is configured";
+    EXPECT_THAT(home.run({"resolve", "--agent", "a"}).err, HasSubstr(told));
+    EXPECT_THAT(home.run({"config", "check"}).err, HasSubstr(told));
+    EXPECT_THAT(home.run({"serve", "--stdio", "--agent", "a"}).err, HasSubstr(told));
+    EXPECT_THAT(home.run({"mcp", "list"}).err, Not(HasSubstr("elsewhere")))
+        << "it may be another checkout's";
+}
+
+TEST_F(Resolve, WhatAgentsAreShownIsNoMatterOfACall) {
+    config("[servers.ex]\ncommand = '" + example_server() +
+           "'\n[agents.a]\ntools = ['log', 'mcp__ex__nothing']\n[agents.b]\nservers = "
+           "['elsewhere']\n");
+    const auto called = home.run({"call", "mcp__ex__echo", "message=hi"});
+    EXPECT_EQ(called.exit_code, 0) << called.err;
+    EXPECT_THAT(called.err, Not(HasSubstr("agents.")));
+    EXPECT_THAT(home.run({"config", "check"}).err,
+                HasSubstr("agents.a.tools: \"log\" shows nothing"));
+}
+
+TEST_F(Resolve, NoToolThatARuleDeniesIsListedForAClient) {
+    config(
+        "[servers.ex]\ncommand = 'cat'\ndisabled_tools = ['b']\ntools = { c = 'deny' }\n"
+        "[servers.shut]\ncommand = 'cat'\nenabled_tools = ['x']\n"
+        "[permissions]\ndeny = ['mcp__ex__d*', 'mcp__shut__x']\n"
+        "[agents.a]\nservers = ['ex', 'shut']\ntools = ['mcp__ex__a', 'mcp__ex__b', "
+        "'mcp__ex__c', 'mcp__ex__dd', 'mcp__shut__x']\n");
+    for (const auto* format : {"codex", "patchbay"}) {
+        const auto file = at_work(std::string("servers.") + format);
+        const auto done =
+            home.run({"resolve", "--agent", "a", "--materialize", file, "--format", format});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        EXPECT_THAT(read_file(file), ::testing::ContainsRegex("enabled_tools\"?[ =:]*\\[\"a\"\\]"));
+        EXPECT_THAT(read_file(file), Not(HasSubstr("shut")));
+        EXPECT_THAT(done.err, HasSubstr("server \"shut\" is left out: the rules leave no tool"));
+    }
+}
+
 TEST_F(Resolve, AFileOfSomebodyElseStays) {
     home.write("mine.json", "{\"mine\": true}\n");
     const auto refused = materialized("mine.json");

@@ -186,6 +186,8 @@ TEST_F(Stricter, WhatAnAgentIsShownNarrowsToo) {
     EXPECT_NE(stricter().agents.at(0).fault, "");
     user(std::string(kMine));
     EXPECT_FALSE(stricter().agents.at(0).enabled) << "no file has it any more";
+    EXPECT_FALSE(stricter(Removed::IsBack).agents.at(0).enabled)
+        << "nor does who goes back have anybody come as it";
 }
 
 TEST_F(Stricter, ATableThatIsNotApprovedEndsTheServersThatUseIt) {

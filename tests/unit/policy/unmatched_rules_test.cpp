@@ -297,6 +297,7 @@ TEST_F(UnmatchedRules, WhatAnAgentOrAClientIsShownByPatternsThatMatchNothingIsTo
                 "\"log\" shows nothing: it can match no tool: public names are")));
     known.clear();
     EXPECT_EQ(found().size(), 2u) << "nothing is known of git yet";
+    EXPECT_THAT(unmatched_rules(config, known, OfAgents::No), IsEmpty());
     config.agents[0].enabled = false;
     EXPECT_THAT(found(), IsEmpty());
     const auto typed = unmatched_patterns(config, known, "--tools",
