@@ -239,13 +239,18 @@ int report(const Error& error, const GlobalOptions& global) {
     return exit_code_of(error.code);
 }
 
-int report_file(const Error& error, const GlobalOptions& global) {
-    const int code = report(error, global);
+int code_of_file(const Error& error) {
     const auto& text = error.message;
     const auto end = text.find(':');
     const bool placed = text.starts_with('/') && end != std::string::npos &&
                         end + 1 < text.size() && text[end + 1] >= '0' && text[end + 1] <= '9';
-    return error.code == ErrorCode::Invalid && placed ? int(kConfigError) : code;
+    return error.code == ErrorCode::Invalid && placed ? int(kConfigError)
+                                                      : int(exit_code_of(error.code));
+}
+
+int report_file(const Error& error, const GlobalOptions& global) {
+    static_cast<void>(report(error, global));
+    return code_of_file(error);
 }
 
 }  // namespace patchbay::app

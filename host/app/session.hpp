@@ -28,6 +28,7 @@ int report(const Error& error, const GlobalOptions& global);
 // The same of a file that is changed: where its text is at fault ("PATH:LINE:..."), that is a fault of
 // configuration, wherever the file is.
 int report_file(const Error& error, const GlobalOptions& global);
+int code_of_file(const Error& error);  // that it ends with; nothing is told
 
 class Session {
 public:

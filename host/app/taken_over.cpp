@@ -86,11 +86,18 @@ Outcome Import::take(const ForeignFile& from, const ForeignServer& server) {
             "it comes with the checkout, which is somebody else's word; whoever "
             "names it takes it: patchbay import " +
             server.id;
+    outcome.warnings = server.warnings;
     if (!outcome.why.empty()) return outcome;
     if (auto state = put(server))
         outcome.state = *state;
     else
         outcome.why = state.error().message;
+    // Its client starts it in one folder, and we would everywhere.
+    if (outcome.why.empty() && server.of_project && options_.into() == Scope::User)
+        outcome.warnings.push_back(
+            std::string(from.client->title) + " has it for " + project_folder(environment_) +
+            " alone, and in your user file it is there for every project; --scope local or project "
+            "keeps it to that one");
     return outcome;
 }
 
@@ -103,11 +110,11 @@ Result<std::string> Import::put(const ForeignServer& server) {
     const auto state = default_state_directory(environment_);
     if (!turn_) {
         auto taken = take_turn(state);
-        if (!taken) return taken.error();
+        if (!taken) return fault_.emplace(taken.error());
         turn_ = std::move(*taken);
     }
     const auto file = ScopeFile::choose(options_.into(), server.id, {}, environment_, state, turn_);
-    if (!file) return file.error();
+    if (!file) return fault_.emplace(file.error());
     auto entry = server.entry;
     const auto taken = put_away(server.id, entry);
     // In a trial nothing that was taken before is in the file.

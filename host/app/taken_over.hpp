@@ -37,6 +37,7 @@ struct Outcome {
     const ForeignFile* file;
     const ForeignServer* server;
     std::string state, why;  // "added", "would be added", "replaced", "there already", "left"
+    std::vector<std::string> warnings = {};
 };
 
 // Of all clients, or the one that is named; of one that cannot be read it is told.
@@ -50,6 +51,8 @@ public:
     Outcome take(const ForeignFile& from, const ForeignServer& server);
 
     const std::set<std::string>& files() const { return files_; }  // that it has written
+    // Why no server at all could be put there: what is wrong with the file that was to have it, and not with one of them.
+    const std::optional<Error>& fault() const { return fault_; }
     // Once per file that was written, or would be.
     void warn_of_clear_text() const;
 
@@ -70,6 +73,7 @@ private:
     std::optional<ScopeChange> last_;
     Turn turn_;  // one for all servers: they are one change
     std::set<std::string> files_;
+    std::optional<Error> fault_;
 };
 
 }  // namespace patchbay::app

@@ -39,8 +39,7 @@ json::array json_of(const std::vector<Outcome>& outcomes) {
                           {"file", each.file->path},
                           {"server", config::masked(each.server->entry)}};
         if (!each.why.empty()) line["why"] = each.why;
-        if (!each.server->warnings.empty())
-            line["warnings"] = json::value_from(each.server->warnings);
+        if (!each.warnings.empty()) line["warnings"] = json::value_from(each.warnings);
         list.push_back(std::move(line));
     }
     return list;
@@ -73,14 +72,36 @@ void tell_notes(const std::vector<Outcome>& outcomes, const GlobalOptions& globa
                           each.file->client->title + ": ";
         if (!each.why.empty()) say("note: " + name + each.why);
         const auto again = "server \"" + each.server->id + "\": ";  // as the reader of files begins
-        for (const auto& warning : each.server->warnings)
+        for (const auto& warning : each.warnings)
             if (!global.quiet && each.state != "left")
                 say("warning: " + name +
                     (warning.starts_with(again) ? warning.substr(again.size()) : warning));
     }
 }
 
-// By another id than its client has for it.
+// Claude Code has what is for one project beside what is for all, and uses that there.
+void leave_what_is_hidden(std::vector<ForeignFile>& files) {
+    for (auto& file : files)
+        for (auto& server : file.servers) {
+            const auto hides = [&](const ForeignServer& other) {
+                return other.of_project && other.id == server.id;
+            };
+            if (!server.of_project && std::any_of(file.servers.begin(), file.servers.end(), hides))
+                server.left = std::string("in this project ") + file.client->title +
+                              " uses another one of that name, which it has for the project alone";
+        }
+}
+
+struct Found {
+    ForeignFile* file;
+    ForeignServer* server;
+};
+
+std::string place_of(const Found& found) {
+    return found.file->path + ":" + std::to_string(found.server->mark.line);
+}
+
+// By another id than its client has for it: one, and those that are called so already are not asked for.
 Result<void> rename(std::vector<ForeignFile>& files, ImportOptions& options) {
     if (options.as.empty()) return {};
     if (options.ids.size() != 1)
@@ -91,29 +112,38 @@ Result<void> rename(std::vector<ForeignFile>& files, ImportOptions& options) {
         return Error{ErrorCode::Invalid, "--as: \"" + core::printable(options.as, 80) +
                                              "\" is no id; it has letters, digits, \"-\" and "
                                              "\"_\", 64 at most, and no \"__\""};
-    std::set<std::string> clients;
+    const auto id = options.ids.front();
+    std::vector<Found> named, meant;
     for (auto& file : files)
-        for (auto& server : file.servers)
-            if (server.id == options.ids.front()) {
-                clients.insert(file.client->id);
-                server.id = options.as;
-            } else if (server.id == options.as) {
-                server.id.clear();  // that one is not asked for
-            }
-    if (clients.size() > 1)
-        return Error{
-            ErrorCode::Invalid,
-            "--as: " +
-                core::join(std::vector<std::string>(clients.begin(), clients.end()), " and ") +
-                " have a server \"" + core::printable(options.ids.front(), 80) +
-                "\"; --from says whose is meant"};
-    if (!clients.empty()) options.ids = {options.as};
+        for (auto& server : file.servers) {
+            if (server.id == id) named.push_back({&file, &server});
+            if (server.id == id && server.left.empty()) meant.push_back({&file, &server});
+            if (server.id == id || server.id == options.as) server.id.clear();
+        }
+    if (meant.empty() && !named.empty()) meant.push_back(named.front());  // it is told why not
+    std::set<std::string> clients, places;
+    for (const auto& each : meant) {
+        clients.insert(each.file->client->id);
+        places.insert(place_of(each));
+    }
+    if (meant.size() > 1)
+        return Error{ErrorCode::Invalid,
+                     "--as: " + core::join({clients.begin(), clients.end()}, " and ") +
+                         (clients.size() > 1 ? " have a server \"" : " has two servers \"") +
+                         core::printable(id, 80) + "\" (" +
+                         core::join({places.begin(), places.end()}, ", ") + "); " +
+                         (clients.size() > 1 ? "--from says whose is meant"
+                                             : "--from and --file say which is meant")};
+    if (meant.empty()) return {};
+    meant.front().server->id = options.as;
+    options.ids = {options.as};
     return {};
 }
 
 int import_verb(const GlobalOptions& global, ImportOptions options) {
     auto files = read_foreign_files(options, environment_of(global));
     if (!files) return report_file(files.error(), global);
+    leave_what_is_hidden(*files);
     if (auto renamed = rename(*files, options); !renamed) return report(renamed.error(), global);
     std::vector<std::string> ids;
     for (const auto& file : *files)
@@ -150,6 +180,8 @@ int import_verb(const GlobalOptions& global, ImportOptions options) {
     const bool wrote = std::any_of(outcomes.begin(), outcomes.end(),
                                    [](const auto& each) { return each.state == "added"; });
     if (wrote && options.into() == Scope::Local) keep_out_of_git(global);
+    // The file that was to have them all is at fault, and none of them.
+    if (const auto& fault = import.fault()) return code_of_file(*fault);
     // Who names one wants that one.
     const bool lacks =
         !options.ids.empty() && std::any_of(outcomes.begin(), outcomes.end(),
@@ -159,14 +191,14 @@ int import_verb(const GlobalOptions& global, ImportOptions options) {
 
 // ---- offered by init
 
-struct Found {
+struct Offered {
     const ForeignFile* file;
     const ForeignServer* server;
 };
 
 // Those that can be taken, of one id the first. What a checkout has for other clients only a person can choose.
-std::vector<Found> found_in(const std::vector<ForeignFile>& files, bool of_checkouts) {
-    std::vector<Found> all;
+std::vector<Offered> found_in(const std::vector<ForeignFile>& files, bool of_checkouts) {
+    std::vector<Offered> all;
     std::set<std::string> ids;
     for (const auto& file : files)
         for (const auto& server : file.servers)
@@ -194,7 +226,7 @@ std::optional<std::vector<std::size_t>> numbers_in(std::string line, std::size_t
     return numbers;
 }
 
-std::vector<Found> chosen_of(const std::vector<Found>& found) {
+std::vector<Offered> chosen_of(const std::vector<Offered>& found) {
     say("servers that other clients have:");
     for (std::size_t i = 0; i < found.size(); ++i)
         say("  " + std::to_string(i + 1) + "  " + core::printable(found[i].server->id, 80) + "  " +
@@ -210,7 +242,7 @@ std::vector<Found> chosen_of(const std::vector<Found>& found) {
             say("expected numbers from 1 to " + std::to_string(found.size()));
             continue;
         }
-        std::vector<Found> chosen;
+        std::vector<Offered> chosen;
         for (const auto each : *numbers) chosen.push_back(found[each]);
         return chosen;
     }

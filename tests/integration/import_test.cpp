@@ -323,9 +323,48 @@ TEST_F(Import, WhatClaudeHasOfThisProjectAloneIsTakenToo) {
     put(".claude.json", R"({"projects": {")" + home.work().string() +
                             R"(": {"mcpServers": {"here": {"command": "cat"}}},
                             "/elsewhere": {"mcpServers": {"there": {"command": "cat"}}}}})");
+    const auto trial = take({"--dry-run"});
+    EXPECT_THAT(trial.err,
+                HasSubstr("Claude Code has it for " + home.work().string() +
+                          " alone, and in your user file it is there for every project"));
+    EXPECT_THAT(take({"--dry-run", "--scope", "project"}).err, Not(HasSubstr("every project")));
     const auto states = found();
     EXPECT_EQ(states.at("claude here").first, "added");
     EXPECT_FALSE(states.contains("claude there"));
+}
+
+// As Claude Code does it: what is for the project counts there.
+TEST_F(Import, OfTwoOfOneNameInOneFileTheOneOfTheProjectIsTaken) {
+    fs::create_directories(home.work() / ".git");
+    const auto file =
+        put(".claude.json", R"({"mcpServers": {"ex": {"command": "cat"}}, "projects": {")" +
+                                home.work().string() +
+                                R"(": {"mcpServers": {"ex": {"command": "tac"}}}}})");
+    const auto done = take({"ex", "--as", "mine"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(written(),
+                AllOf(HasSubstr("[servers.mine]\ncommand = \"tac\"\n"), Not(HasSubstr("cat"))));
+    const auto rest = take();
+    EXPECT_THAT(rest.err, HasSubstr("in this project Claude Code uses another one of that name"));
+    EXPECT_THAT(written(), Not(HasSubstr("\"cat\"")));
+    // Two files of one client: nobody knows which is meant.
+    put(".cursor/mcp.json", R"({"mcpServers": {"two": {"command": "cat"}}})");
+    home.write(".cursor/mcp.json", R"({"mcpServers": {"two": {"command": "tac"}}})");
+    const auto asked = take({"two", "--as", "mine2"});
+    EXPECT_EQ(asked.exit_code, 3);
+    EXPECT_THAT(asked.err, AllOf(HasSubstr("cursor has two servers \"two\" ("),
+                                 HasSubstr("--from and --file say which is meant")));
+}
+
+TEST_F(Import, IntoAFileThatCannotBeReadIsAnErrorAndNothingIsWritten) {
+    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": "cat"}}})");
+    const auto mine = put("config/patchbay/config.toml", "[servers\n");
+    for (const auto& words : {Words{}, Words{"one"}, Words{"--dry-run"}, Words{"--json"}}) {
+        const auto done = take(words);
+        EXPECT_EQ(done.exit_code, 4) << done.err;
+        EXPECT_THAT(done.err, HasSubstr(mine + ":1:"));
+    }
+    EXPECT_EQ(read_file(mine), "[servers\n");
 }
 
 TEST_F(Import, SecretsAreMaskedWhereTheyAreShownAndKeptFromOthers) {
