@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kRecordBytes = 64u << 10, kKeyDigits = 16;
+// Whoever could write a record would have an undo put their text into a file of this user.
 constexpr auto kOthers = core::Others::MayNothing;
+// A command changes a file in milliseconds; who waits so long waits for one that hangs.
 constexpr std::chrono::seconds kTurn{10};
 constexpr const char* kTurnFile = "connect.lock";
 
@@ -44,6 +46,7 @@ ClientRecord::ClientRecord(const std::string& state_directory, std::string clien
       name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kKeyDigits)),
       backup_(directory_ + "/" + name_ + ".before") {}
 
+// One lock for all files: a command may change several, and two that take them in another order would wait for ever.
 Result<core::Descriptor> ClientRecord::take_turn(const std::string& directory) {
     const auto folder = core::open_private_directory(directory, kOthers, core::Make::Yes);
     if (!folder) return folder.error();
@@ -80,6 +83,8 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
     return Read(std::move(change));
 }
 
+// The record has the digest of the text that belongs to it: of two writes that are cut off in between, read() takes
+// neither for a whole.
 Result<void> ClientRecord::write(const ClientChange& change) const {
     const json::object record{
         {"version", kVersion},
@@ -99,6 +104,7 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
                               core::Durable::Yes);
 }
 
+// By the time of its file, which is there also in records of older versions that do not say when.
 std::string ClientRecord::last_of(const std::vector<std::string>& files,
                                   const std::string& state_directory, const std::string& client) {
     namespace fs = std::filesystem;

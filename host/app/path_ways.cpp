@@ -34,6 +34,8 @@ std::string target_of(const std::string& link) {
     return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : std::string();
 }
 
+// Each folder is walked to once, however many paths lead through it, and each link that is met is noted on the way:
+// who watches has to hear of the link that is bent, and not only of the file that it led to.
 class Walk {
 public:
     explicit Walk(PathWays& ways) : ways_(ways) {}
@@ -51,7 +53,7 @@ private:
         int links = 0;   // that it took
     };
 
-    // From the nearest folder above that is known by now.
+    // From the nearest folder above that is known by now, downwards: a link in one decides what all below it mean.
     const Way& way_to(std::string_view folder) {
         std::vector<std::string_view> unknown;
         auto known = known_.find(std::string(folder));
@@ -85,6 +87,7 @@ private:
         return way;
     }
 
+    // Noted before it is looked at: of what is not there yet its coming is to be heard.
     void enter(Way& way, const std::string& part, std::vector<std::string>& left) {
         if (parts_++ == PathWays::kMostParts) ways_.all = false;
         if (!ways_.all) return way.at.clear();

@@ -44,6 +44,8 @@ std::string why_not(const config::Config& config, const std::string& id, const s
     return "it does not count here: patchbay config check says why";
 }
 
+// A person who has changed a file believes that it counts. Where it does not, or where another file has the last word, it
+// is said here, and what would change that.
 void tell_effective(const config::Config& config, const std::string& id, const std::string& state,
                     const std::string& file, const config::Environment& environment) {
     const auto* server = server_of(config, id);
@@ -122,6 +124,7 @@ void keep_out_of_git(const GlobalOptions& global) {
         say("written: " + std::string(kIgnored) + " into .gitignore");
 }
 
+// Read anew, since the host that judged the text was made before it was written.
 int tell(const EditOptions& options, const std::string& state, const ScopeChange& done,
          const GlobalOptions& global, const IsTyped& typed) {
     Host host(host_options(global));

@@ -1,6 +1,11 @@
 // One server in the file of one scope, as a verb changes it: what it was told, whether that file has such an entry, and
 // what is said once it is written. What all verbs share that write to such a file; entry_check.hpp judges the text.
 //
+// A verb goes through it in this order, so that nothing is on the disk that would not work: the words become an entry
+// (server_words), the file and its text are found within the turn (scope_file), the text with that entry is judged, the
+// file is replaced, and only then is what was typed approved (typed_entry): an approval of a file that was not written
+// would be one of somebody else's.
+//
 // Threads: [loop]. Errors: Invalid and NotFound, before anything is written.
 #pragma once
 

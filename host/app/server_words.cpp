@@ -51,6 +51,8 @@ json::object oauth_of(const ServerWords::Oauth& oauth) {
     return table;
 }
 
+// Options that contradict each other: one of them would be lost without a word, as a URL has no variables and a program
+// no headers.
 Result<void> check(const ServerWords& words) {
     const bool program = !words.command.empty() || !words.program.empty();
     if (!words.command.empty() && !words.program.empty())
@@ -113,6 +115,7 @@ Result<json::object> entry_of(const ServerWords& words, const char* type_key) {
     return entry;
 }
 
+// Names alone: what is told of secrets goes to terminals and logs.
 std::vector<std::string> clear_secrets(const json::object& entry) {
     std::vector<std::string> names;
     for (const auto* key : {"env", "headers", "oauth"}) {

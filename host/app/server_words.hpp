@@ -1,5 +1,8 @@
 // What `patchbay mcp add` is told of a server, as the entry of a configuration file.
 //
+// Whether the entry would work is not asked here: the readers of configuration judge the whole file (entry_check.hpp), and
+// a second judge would not agree with them for long. Refused is only what no entry could say, such as two programs.
+//
 // Threads: [any], pure. Errors: Invalid, and what to write instead.
 #pragma once
 
