@@ -5,14 +5,18 @@
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
 #include "app/path_watch.hpp"
+#include "app/reading_pace.hpp"
 #include "app/session_folder.hpp"
+#include "core/text.hpp"
 #include "gateway/http/cross_origin.hpp"
 #include "gateway/http/http_gateway.hpp"
 #include "http/server.hpp"
 #include "http/tls_watch.hpp"
+#include "registry/plan.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,12 +44,45 @@ std::vector<std::string> files_of(const Host& host) {
     return files;
 }
 
-// Who edits a file may wait for it to count.
-void say_that_it_counts_later(bool quiet) {
-    if (!quiet)
-        say("warning: a file of the configuration has changed; it counts when this is started "
-            "anew (tokens and the files of TLS count at once)");
-}
+// Who edits a file may wait for it to count, so they are told once that it does later. Of a client's file that is followed
+// most changes are about something else: only what comes of them is compared.
+class Edits {
+public:
+    Edits(Host& host, bool quiet)
+        : host_(host),
+          quiet_(quiet),
+          begun_(host.snapshot()),
+          pace_(host.loop().time()),
+          pause_(host.loop()),
+          watch_(host.loop(), [this] { look(); }) {
+        watch_.watch(files_of(host));
+    }
+
+private:
+    void look() {
+        if (told_ || quiet_ || pause_.running() || watch_.is_open()) return;  // it tells of its end
+        if (const auto rest = pace_.rest(); rest != rest.zero())
+            return pause_.start(rest, [this] { look(); });
+        const auto begun = host_.loop().now();
+        const auto lines = registry::lines_of(registry::plan(*begun_, *host_.read_snapshot()));
+        pace_.spend_since(begun);
+        told_ = !lines.empty();
+        if (!told_) return;
+        const auto more =
+            lines.size() > 1 ? " and " + std::to_string(lines.size() - 1) + " more" : std::string();
+        say("warning: a file of the configuration has changed (" + lines.front().what + " " +
+            core::printable(lines.front().whom, 200) + more +
+            "); it counts when this is started anew (tokens and the files of TLS count at once)");
+    }
+
+    Host& host_;
+    const bool quiet_;
+    const std::shared_ptr<const registry::Snapshot> begun_;  // what this runs by
+    bool told_ = false;
+    ReadingPace pace_;
+    core::Timer pause_;
+    PathWatch watch_;
+};
 
 }  // namespace
 
@@ -104,11 +141,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     const bool quiet = session.global().quiet;
     if (!quiet && !terms.said.public_url.empty())
         say("clients outside know it as " + terms.said.public_url);
-    bool told = false;
-    PathWatch edits(host.loop(), [&] {
-        if (!std::exchange(told, true)) say_that_it_counts_later(quiet);
-    });
-    edits.watch(files_of(host));
+    Edits edits(host, quiet);
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });
     // Sessions end their streams first, so that the connections have something to end with.

@@ -4,6 +4,7 @@
 #include "config/edit/edit.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
+#include "config/show.hpp"
 #include "core/json.hpp"
 #include "core/secrets.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -29,9 +31,30 @@ void add_parts(std::string_view text, const std::vector<config::Part>& parts,
     for (const auto& part : parts) add_secret(text.substr(part.begin, part.end - part.begin), out);
 }
 
+// As `config show` has it: any value that a program or a server is given may be a secret, whatever it is called. A word
+// that stands everywhere is none.
+bool is_passed_on(std::string_view table) {
+    constexpr std::string_view kTables[] = {"env", "headers", "http_headers"};
+    return std::find(std::begin(kTables), std::end(kTables), table) != std::end(kTables);
+}
+
+bool is_plain(std::string_view text) {
+    return text == "true" || text == "false" || text.find_first_not_of("0123456789.") == text.npos;
+}
+
+void add_passed_on(const json::object& table, std::vector<std::string>& out) {
+    for (const auto& member : table) {
+        const auto text = core::text_of(member.value());
+        if (text && !is_plain(*text) && !config::is_a_reference_alone(*text))
+            add_secret(*text, out);
+    }
+}
+
 void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
-    if (const auto* table = value.if_object())
+    if (const auto* table = value.if_object()) {
         for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
+        if (is_passed_on(name)) add_passed_on(*table, out);
+    }
     if (const auto* list = value.if_array()) {
         // Together: the word after `--token` is a secret because of the one before.
         const auto parts = config::secret_parts(*list);
@@ -41,6 +64,7 @@ void add_secrets(const json::value& value, std::string_view name, std::vector<st
         }
     }
     const auto text = core::text_of(value);
+    if (text && config::is_a_reference_alone(*text)) return;
     if (text && config::is_secret(name, *text)) return add_secret(*text, out);
     if (text) return add_parts(*text, config::secret_parts(*text), out);
     if (value.is_number() && config::names_a_secret(name)) add_secret(json::serialize(value), out);

@@ -1,6 +1,7 @@
 #include "app/text_difference.hpp"
 
 #include "config/secret_values.hpp"
+#include "config/show.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
 
@@ -117,8 +118,11 @@ void mask(std::vector<Row>& rows, const std::vector<std::string>& secrets) {
     }
     mask_each(rows, [](std::string& line) {
         const auto parts = config::secret_parts(line);
-        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-            line.replace(part->begin, part->end - part->begin, kMask);
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+            const auto size = part->end - part->begin;
+            if (!config::is_a_reference_alone(std::string_view(line).substr(part->begin, size)))
+                line.replace(part->begin, size, kMask);
+        }
     });
 }
 

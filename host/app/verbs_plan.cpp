@@ -9,19 +9,21 @@
 #include "registry/plan.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace patchbay::app {
+namespace fs = std::filesystem;
 namespace json = boost::json;
 
 namespace {
 
 // Red: what a person may miss, or did not mean to allow.
 const char* colour_of(const std::string& what) {
-    if (what == "widened" || what == "stop" || what == "lost") return "red";
+    if (what == "widened" || what == "stop" || what == "lost" || what == "closed") return "red";
     return what == "restart" ? "yellow" : "";
 }
 
@@ -79,6 +81,21 @@ int config_move_verb(const GlobalOptions& global, const std::string& op) {
     return kOk;
 }
 
+// Of a project whose last file is gone nobody reads that it is one, and what was remembered of it is what its plan is
+// compared with. As far upwards as projects are looked for.
+std::string remembered_folder(const Host& host, const config::Environment& environment,
+                              const std::string& state_directory) {
+    if (!host.project().empty()) return host.project();
+    std::error_code ignored;
+    for (fs::path at = environment.working_directory; !at.empty(); at = at.parent_path()) {
+        const auto kept = SnapshotFile(state_directory, at.string()).read();
+        if (!kept || *kept) return at.string();  // of one that cannot be read it is told
+        if (at == environment.home || at == at.root_path() || fs::exists(at / ".git", ignored))
+            break;
+    }
+    return {};
+}
+
 // remember: keeps what is read now to be compared with later.
 int config_plan_verb(const GlobalOptions& global, bool remember) {
     const auto opened = Session::open(global, Session::Life::Offline);
@@ -87,10 +104,12 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     auto& host = session.host();
     if (host.config().deny_all) return report_stop(host.config(), global);
     session.troubles().tell_all();
-    const SnapshotFile file(default_state_directory(environment_of(global)), host.project());
-    const std::string where = host.project().empty()
-                                  ? "outside of a project"
-                                  : "in " + core::printable(host.project(), 1000);
+    const auto environment = environment_of(global);
+    const auto state = default_state_directory(environment);
+    const auto folder = remembered_folder(host, environment, state);
+    const SnapshotFile file(state, folder);
+    const std::string where =
+        folder.empty() ? "outside of a project" : "in " + core::printable(folder, 1000);
     // To remember that nothing may be called would have the mended files look as if they widened all.
     const bool broken = !host.config().stop.empty() || !host.config().permissions.closed.empty();
     if (remember && broken) {

@@ -203,6 +203,8 @@ int run_verb(const GlobalOptions& global, bool detach) {
         if (!side) return report(side.error(), global);
         if (!*side && started.exit_code == kOk) {
             print_ready(started.pid, point.path(), global);
+            // The one way to end it: nothing else says so where no log is told of.
+            if (global.quiet && !global.json) print_line(std::to_string(started.pid));
             if (!global.quiet)
                 say("its log is " + Detached::log_path(default_state_directory(environment), key) +
                     "; `kill " + std::to_string(started.pid) + "` ends it");
@@ -244,7 +246,8 @@ void add_run_verb(CLI::App& app, Choice& choice) {
         "  patchbay run              until Ctrl-C or SIGTERM\n  patchbay run --detach     in the "
         "background; returns when it is ready\nIts log is STATE/patchbay/run/*.log "
         "(XDG_STATE_HOME, or "
-        "~/.local/state), which --detach names.\n`kill PID` ends it: the pid is in what it says as "
+        "~/.local/state), which --detach names; with -q it prints the pid alone.\n`kill PID` ends "
+        "it: the pid is in what it says as "
         "it starts, and in `patchbay service status`.\nThere is one for each folder and "
         "configuration; "
         "it does not start without a server\nthat says required = true (exit code 5). "

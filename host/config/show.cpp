@@ -18,24 +18,15 @@ namespace json = boost::json;
 
 constexpr const char* kHidden = "***";
 
-// `${NAME}`, `${secret:NAME}`: it says where a secret is, and nothing of it. A default may be one itself.
-bool is_a_name_alone(const json::value& value) {
-    const auto* text = value.if_string();
-    const auto pieces = text ? pieces_of(*text) : std::vector<Piece>();
-    if (pieces.size() != 1 || !pieces.front().reference) return false;
-    std::string_view name(pieces.front().text);
-    for (const auto kind : kStoredSecrets)
-        if (name.starts_with(kind)) return core::may_name_a_secret(name.substr(kind.size()));
-    return name.find(":-") == name.npos && !variable_in(name).empty();
-}
-
 // Of a table whose values may all be secrets; the names tell a reader what is set.
 json::value hide_all(const json::value& value) {
     if (!value.is_object()) return kHidden;
     json::object hidden;
     for (const auto& member : value.get_object())
         hidden[member.key()] =
-            is_a_name_alone(member.value()) ? member.value() : json::value(kHidden);
+            member.value().is_string() && is_a_reference_alone(member.value().get_string())
+                ? member.value()
+                : json::value(kHidden);
     return hidden;
 }
 
@@ -195,6 +186,16 @@ json::object to_json(const Place& place) {
             {"file", place.file},
             {"line", place.line},
             {"column", place.column}};
+}
+
+// A default may be a secret itself.
+bool is_a_reference_alone(std::string_view text) {
+    const auto pieces = pieces_of(text);
+    if (pieces.size() != 1 || !pieces.front().reference) return false;
+    std::string_view name(pieces.front().text);
+    for (const auto kind : kStoredSecrets)
+        if (name.starts_with(kind)) return core::may_name_a_secret(name.substr(kind.size()));
+    return name.find(":-") == name.npos && !variable_in(name).empty();
 }
 
 json::object masked(const json::object& settings) {

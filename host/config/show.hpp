@@ -8,6 +8,8 @@
 
 #include <boost/json.hpp>
 
+#include <string_view>
+
 namespace patchbay::config {
 
 // {"servers": {ID: {...}}, "auth": ..., "client": ..., "permissions": ..., ...} in the words of the
@@ -18,6 +20,9 @@ boost::json::value to_json(const Config& config, bool with_origins);
 // Settings of a server as they stand in a file, for people: secrets are "***".
 boost::json::object masked(const boost::json::object& settings);
 
+// `${NAME}`, `${secret:NAME}`, and nothing else: it says where a secret is, and is none.
+bool is_a_reference_alone(std::string_view text);
+
 // One server as above, without the id.
 boost::json::object to_json(const Server& server);
 
@@ -27,7 +32,7 @@ boost::json::object definition_of(const Server& server);
 // {"scope", "file", "line", "column"}
 boost::json::object to_json(const Place& place);
 
-// {"severity", "scope", "file", "line", "column", "message"[, "server"]}
+// {"rule", "severity", "scope", "file", "line", "column", "message"[, "server"]}
 boost::json::object to_json(const Diagnostic& diagnostic);
 
 }  // namespace patchbay::config

@@ -212,7 +212,8 @@ Plan plan(const Imprint& running, const Imprint& wanted, const KnownTools& known
     constexpr std::string_view kAgent = "agents.";
     for (auto& key : changed_keys(running.tables, wanted.tables)) {
         if (key.starts_with(kAgent))
-            made.shown.push_back(key.substr(kAgent.size()));
+            (wanted.tables.contains(key) ? made.shown : made.closed)
+                .push_back(key.substr(kAgent.size()));
         else if (!key.starts_with("executors."))  // `resolve` reads them itself
             made.next_start.push_back(std::move(key));
     }
@@ -230,11 +231,12 @@ Plan plan(const Snapshot& running, const Snapshot& wanted, const KnownTools& kno
 }
 
 json::object to_json(const Plan& plan) {
-    return {{"start", texts(plan.start)},         {"stop", texts(plan.stop)},
-            {"restart", rows(plan.restart)},      {"adjust", rows(plan.adjust)},
-            {"tools_gained", texts(plan.gained)}, {"tools_lost", texts(plan.lost)},
-            {"widened", rows(plan.widened)},      {"narrowed", rows(plan.narrowed)},
-            {"shown", texts(plan.shown)},         {"next_start", texts(plan.next_start)}};
+    return {{"start", texts(plan.start)},          {"stop", texts(plan.stop)},
+            {"restart", rows(plan.restart)},       {"adjust", rows(plan.adjust)},
+            {"tools_gained", texts(plan.gained)},  {"tools_lost", texts(plan.lost)},
+            {"widened", rows(plan.widened)},       {"narrowed", rows(plan.narrowed)},
+            {"shown", texts(plan.shown)},          {"closed", texts(plan.closed)},
+            {"next_start", texts(plan.next_start)}};
 }
 
 std::vector<PlanLine> lines_of(const Plan& plan) {
@@ -258,6 +260,7 @@ std::vector<PlanLine> lines_of(const Plan& plan) {
     rules("widened", plan.widened);
     rules("narrowed", plan.narrowed);
     names("shown", plan.shown, "its clients are shown what it says by now");
+    names("closed", plan.closed, "it is gone, and who comes as it is shown nothing");
     names("later", plan.next_start, "counts when the host starts the next time");
     return lines;
 }

@@ -227,6 +227,17 @@ TEST_F(EditVerbs, ThoseThatAreAddedAtOnceAreAllThere) {
         EXPECT_THAT(text(project), HasSubstr("[servers.x" + std::to_string(i) + "]"));
 }
 
+TEST_F(EditVerbs, AnUndoShowsReferencesAndNoValueThatAProgramIsGiven) {
+    ASSERT_EQ(edit({"add", "one", "--env", "API_TOKEN=${env:MINE}", "--env", "PLACE=attic-3b",
+                    "--env", "DEBUG=true", "--scope", "user", "--", "cat"})
+                  .exit_code,
+              0);
+    const auto shown = home.run({"config", "undo", "--dry-run"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("${env:MINE}"), Not(HasSubstr("attic-3b")),
+                                 HasSubstr("DEBUG = \"true\"")));
+}
+
 // As it is read it stands nowhere in the file, so that no search finds it there.
 TEST_F(EditVerbs, ASecretThatIsFoldedOverLinesIsNotShown) {
     home.write(home.user_config() / "config.yaml",

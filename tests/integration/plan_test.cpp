@@ -42,6 +42,20 @@ TEST(ConfigPlan, SaysWhatAnEditWouldDo) {
     EXPECT_EQ(object.at("stop"), json::array());
 }
 
+TEST(ConfigPlan, KnowsAProjectWhoseLastFileIsGone) {
+    Home home;
+    home.write(".patchbay/config.toml", kBefore);
+    ASSERT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    remembered(home);
+    std::filesystem::remove_all(home.work() / ".patchbay");
+    const auto plan = home.run({"config", "plan"});
+    EXPECT_EQ(plan.exit_code, 0) << plan.err;
+    EXPECT_EQ(plan.out, "stop  a\n");
+    const auto kept = home.run({"config", "plan", "--remember"});
+    EXPECT_THAT(kept.out, HasSubstr("remembered what is in force in " + home.work().string()));
+    EXPECT_EQ(home.run({"config", "plan"}).out, "nothing changes\n");
+}
+
 TEST(ConfigPlan, KeepsWhatWasRememberedWhenTheFilesAreBroken) {
     Home home;
     configure(home, kBefore);

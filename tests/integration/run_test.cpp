@@ -315,6 +315,14 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     EXPECT_EQ(::kill(told.at("pid").to_number<pid_t>(), SIGTERM), 0);
 }
 
+TEST_F(Run, SaysItsPidInTheBackgroundAlsoWhereItIsQuiet) {
+    const auto started = home.run({"-q", "run", "--detach"});
+    ASSERT_EQ(started.exit_code, 0) << started.err;
+    const int pid = std::atoi(started.out.c_str());
+    EXPECT_EQ(started.out, std::to_string(pid) + "\n");
+    EXPECT_EQ(::kill(pid, SIGTERM), 0);
+}
+
 TEST_F(Run, TellsTheServiceManagerHowFarItIs) {
     const auto path = home.root() / "notify";
     const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

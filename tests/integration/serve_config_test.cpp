@@ -46,6 +46,26 @@ TEST_F(ServeConfig, WhoEditsAFileIsToldThatItCountsLater) {
     EXPECT_THAT(end(), HasSubstr("clients outside know it as https://mcp.example/mcp\n"));
 }
 
+// Claude Code writes its file all the time, and seldom for a server.
+TEST_F(ServeConfig, OfAFollowedFileOnlyWhatComesOfItIsAChange) {
+    say("http = '127.0.0.1:0'\n[import]\nfollow = ['claude']\n");
+    const auto theirs = home.root() / ".claude.json";
+    const auto write = [&](const std::string& starts, const std::string& servers) {
+        const auto fresh = theirs.string() + ".new";
+        std::ofstream(fresh) << "{\n" << starts << "\"mcpServers\": {" << servers << "}}\n";
+        std::filesystem::rename(fresh, theirs);
+    };
+    write("\"numStartups\": 1,\n", "\"a\": {\"command\": \"cat\"}");
+    run({"serve"});
+    write("\"numStartups\": 2,\n\"tips\": [],\n", "\"a\": {\"command\": \"cat\"}");
+    EXPECT_EQ(status({}), 200);
+    write("\"numStartups\": 3,\n", "\"a\": {\"command\": \"cat\"}, \"b\": {\"command\": \"cat\"}");
+    EXPECT_TRUE(program_->wait_until([&] {
+        return program_->err().find("has changed (start b); it counts when") != std::string::npos;
+    })) << program_->err();
+    end();
+}
+
 TEST_F(ServeConfig, AnOptionCountsBeforeTheFile) {
     say("http = '127.0.0.1:1'\nauth = 'token'\nsse = true\nmetrics = '127.0.0.1:0'\n");
     run({"serve", "--http", "127.0.0.1:0", "--auth", "none"});

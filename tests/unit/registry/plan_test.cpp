@@ -238,6 +238,14 @@ TEST(Plan, WhatAHostReadsOnceWaitsForTheNext) {
               "later limits.local_starts: counts when the host starts the next time\n");
 }
 
+TEST(Plan, AnAgentThatIsGoneIsShownNothing) {
+    EXPECT_EQ(text_of(plan_of("[agents.a]\nservers = [\"x\"]\n[agents.b]\nservers = [\"x\"]\n",
+                              "[agents.b]\nservers = [\"y\"]\n[agents.c]\n")),
+              "shown b: its clients are shown what it says by now\n"
+              "shown c: its clients are shown what it says by now\n"
+              "closed a: it is gone, and who comes as it is shown nothing\n");
+}
+
 TEST(Plan, OfABrokenEnterpriseFileStopsAll) {
     auto denied = config_of("[servers.a]\ncommand = \"run\"\n");
     const auto before = snapshot_of(denied);
@@ -249,7 +257,7 @@ TEST(Plan, OfABrokenEnterpriseFileStopsAll) {
 TEST(Plan, InJsonHasEveryMemberWhateverIsEmpty) {
     const auto empty = to_json(Plan());
     for (const char* member : {"start", "stop", "restart", "adjust", "tools_gained", "tools_lost",
-                               "widened", "narrowed", "shown", "next_start"})
+                               "widened", "narrowed", "shown", "closed", "next_start"})
         EXPECT_EQ(empty.at(member), boost::json::array()) << member;
     const auto changed = to_json(plan_of("[servers.a]\ncommand = \"x\"",
                                          "[servers.a]\ncommand = \"y\"\n"
