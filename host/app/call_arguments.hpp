@@ -35,9 +35,10 @@ struct Arguments {
 Result<Arguments> read_arguments(const std::string& given);
 
 // `pairs` on top of `arguments`: key=value typed by the schema, key:=JSON as it stands. The whole
-// is checked against the schema then.
+// is checked against the schema then, unless its server's `check_arguments` says otherwise.
+enum class Check { Yes, No };
 Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>& pairs,
-                             const boost::json::value& schema);
+                             const boost::json::value& schema, Check check = Check::Yes);
 
 // Which of the two was meant is not for us to guess.
 Error given_twice(const std::string& key);

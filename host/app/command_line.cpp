@@ -92,6 +92,7 @@ constexpr VerbFile kVerbFiles[] = {
     {{"resolve", "run-agent"}, add_resolve_verbs},
     {{"config"}, add_config_verbs},
     {{"trust"}, add_trust_verb},
+    {{"audit"}, add_audit_verbs},
     {{"secret"}, add_secret_verbs},
     {{"token"}, add_token_verbs},
     {{"plugin"}, add_plugin_verbs},

@@ -114,6 +114,7 @@ private:
         else if (name == "ID" || name == "ID,..." || name == "SERVER")
             add(known_.servers, completion);
         if (name == "AGENT") add(known_.agents, completion);
+        if (name == "BUNDLE") add(known_.bundles, completion);
         if (name == "TRANSPORT") add(known_.transports, completion);
         const bool of_tools = verb_->get_name() == "call" || verb_->get_name() == "why";
         if (name == "NAME" && of_tools) add(known_.tools, completion);

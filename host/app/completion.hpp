@@ -18,7 +18,7 @@ struct Candidate {
 // What only the configuration and the store of secrets know, asked for when it is needed.
 struct KnownNames {
     using Names = std::function<std::vector<std::string>()>;
-    Names servers, tools, agents, transports, secrets, executors, tokens;
+    Names servers, tools, agents, bundles, transports, secrets, executors, tokens;
     Names waiting, approved;  // for the approval of somebody; what has it
 };
 

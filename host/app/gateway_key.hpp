@@ -8,7 +8,6 @@
 
 #include "core/result.hpp"
 
-#include <chrono>
 #include <string>
 
 namespace patchbay::app {
@@ -18,9 +17,5 @@ struct GatewayKey {
     bool kept = false;  // another process will find it
 };
 Result<GatewayKey> gateway_key(const std::string& state_directory);
-// Another key of this user's, in the file `name`, made and kept likewise. Io, Timeout: it cannot be kept, or is being made
-// for longer than `wait`.
-Result<std::string> kept_key(const std::string& state_directory, const std::string& name,
-                             std::chrono::milliseconds wait);
 
 }  // namespace patchbay::app

@@ -70,7 +70,8 @@ json::object to_json(const Shown& shown) {
     return {{"only", shown.only},
             {"agent", shown.agent},
             {"servers", json::array(shown.servers.begin(), shown.servers.end())},
-            {"tools", json::array(shown.tools.begin(), shown.tools.end())}};
+            {"tools", json::array(shown.tools.begin(), shown.tools.end())},
+            {"bundle", shown.bundle}};
 }
 
 // What cannot be read would show more than was picked.
@@ -99,18 +100,19 @@ Result<Shown> shown_in(const json::object& said) {
     // A member of a later version might narrow what is shown: unread, it would show more than was picked.
     for (const auto& member : *told) {
         const std::string_view key = member.key();
-        if (key != "only" && key != "agent" && key != "servers" && key != "tools")
+        if (key != "only" && key != "agent" && key != "servers" && key != "tools" &&
+            key != "bundle")
             return Error{ErrorCode::Invalid,
                          "\"shown\" has no member \"" + core::printable(key, 80) + "\""};
     }
-    for (const char* key : {"only", "agent"})
+    for (const char* key : {"only", "agent", "bundle"})
         if (const auto* text = told->if_contains(key); text && !text->is_string())
             return Error{ErrorCode::Invalid, "\"" + std::string(key) + "\" is to be a text"};
     auto servers = texts_in(*told, "servers"), tools = texts_in(*told, "tools");
     if (!servers) return servers.error();
     if (!tools) return tools.error();
     return Shown{text_of(*told, "only"), text_of(*told, "agent"), std::move(*servers),
-                 std::move(*tools)};
+                 std::move(*tools), text_of(*told, "bundle")};
 }
 
 }  // namespace

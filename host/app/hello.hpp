@@ -34,6 +34,7 @@ enum class Guest { Person, Batch, Client };
 struct Shown {
     std::string only, agent;
     std::vector<std::string> servers, tools;
+    std::string bundle = {};
 };
 
 // What a command has to say of what a rule wants approved: that it approves, or who can be asked.

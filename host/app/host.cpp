@@ -7,6 +7,7 @@
 #include "app/http_terms.hpp"
 #include "app/list_change.hpp"
 #include "app/nobody_there.hpp"
+#include "app/observers.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
@@ -16,6 +17,7 @@
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "app/server_pins.hpp"
+#include "audit/audit_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
@@ -124,7 +126,13 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         if (!options.long_lived) health.reconnect_attempts = 0;
 
         if (options.keep_events) event_log.emplace(loop);
-        observer = event_log ? &*event_log : options.observe ? options.observe(config) : nullptr;
+        // The audit first: what it refuses nobody counts as sent.
+        if (config.audit.enabled && !options.state_directory.empty())
+            audit_log.emplace(loop, options.state_directory, config.audit);
+        if (audit_log) observers.add(&*audit_log);
+        if (event_log) observers.add(&*event_log);
+        if (options.observe) observers.add(options.observe(config));
+        observer = observers.get();
         policy.emplace(config.permissions, config.servers);
         transports.emplace(plugins, config);
         connection::Terms terms;
@@ -293,6 +301,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
     std::function<void()> moved;
     core::Loop loop;
     std::optional<events::EventLog> event_log;
+    std::optional<audit::AuditLog> audit_log;
+    Observers observers;
     core::Observer* observer = nullptr;
     config::Loaded loaded;
     std::shared_ptr<auth::Person> person;

@@ -45,7 +45,7 @@ struct HostOptions {
     // Asked once, when the configuration is read: who counts, and outlives the host; null: nobody.
     using Observe = std::function<core::Observer*(const config::Config&)>;
     Observe observe = {};
-    bool keep_events = false;  // event_log() has them; who observes then hears of nothing
+    bool keep_events = false;  // event_log() has them
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay

@@ -114,7 +114,13 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     using Guests = gateway::Endpoints::Guests;
     const bool asked = plan->tokens || !terms.said.oauth_issuer.empty();
     gateway::Everybody everybody(gateway::Endpoints(
-        view, [&host](const auto& name) { return gateway::view_of_agent(host.config(), name); },
+        view,
+        [&host](const auto& name) {
+            constexpr std::string_view kBundles = "bundles/";
+            return name.starts_with(kBundles)
+                       ? gateway::view_of_bundle(host.config(), name.substr(kBundles.size()))
+                       : gateway::view_of_agent(host.config(), name);
+        },
         asked ? Guests::Strangers : Guests::Own));
     std::optional<gateway::HttpGateway> gateway;
     const auto entrance = Entrance::open(host, terms, *plan, url, state, everybody,

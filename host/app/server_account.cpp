@@ -1,8 +1,8 @@
 #include "app/server_account.hpp"
 
-#include "app/gateway_key.hpp"
 #include "app/server_variables.hpp"
 #include "core/digest.hpp"
+#include "core/kept_key.hpp"
 
 #include <boost/json.hpp>
 
@@ -33,7 +33,7 @@ std::optional<std::string> ServerAccount::of(const registry::ServerSpec& spec) {
 
 const std::optional<std::string>& ServerAccount::key() {
     if (std::exchange(looked_for_, true)) return key_;
-    if (auto kept = kept_key(state_directory_, kKey, kTurn)) key_ = std::move(*kept);
+    if (auto kept = core::kept_key(state_directory_, kKey, kTurn)) key_ = std::move(*kept);
     return key_;
 }
 

@@ -29,6 +29,11 @@ Result<gateway::View> view_of(const service::Servers& servers, const Shown& show
         if (!agent) return within("--agent", agent.error());
         view = view.within(*agent);
     }
+    if (!shown.bundle.empty()) {
+        const auto bundle = gateway::view_of_bundle(servers.config(), shown.bundle);
+        if (!bundle) return within("--bundle", bundle.error());
+        view = view.within(*bundle);
+    }
     view.only = shown.only;
     gateway::note_owned(view, servers.config());
     return view;

@@ -102,6 +102,7 @@ void add_export_verb(CLI::App& app, Choice& choice);
 void add_resolve_verbs(CLI::App& app, Choice& choice);  // resolve, run-agent
 void add_connect_verb(CLI::App& app, Choice& choice);
 void add_config_verbs(CLI::App& app, Choice& choice);
+void add_audit_verbs(CLI::App& app, Choice& choice);
 void add_plan_verb(CLI::App& config, Choice& choice);
 void add_trust_verb(CLI::App& app, Choice& choice);
 void add_secret_verbs(CLI::App& app, Choice& choice);

@@ -91,6 +91,12 @@ public:
         for (const auto& agent : session_->host().config().agents) names.push_back(agent.name);
         return names;
     }
+    std::vector<std::string> bundles() {
+        std::vector<std::string> names;
+        if (!open()) return names;
+        for (const auto& bundle : session_->host().config().bundles) names.push_back(bundle.name);
+        return names;
+    }
     std::vector<std::string> transports() {
         if (!open()) return {};
         return session_->host().plugins().transports();
@@ -145,6 +151,7 @@ int words_verb(const GlobalOptions& global, std::vector<std::string> words) {
     const KnownNames known{.servers = [&] { return configured.servers(); },
                            .tools = [&] { return configured.tools(); },
                            .agents = [&] { return configured.agents(); },
+                           .bundles = [&] { return configured.bundles(); },
                            .transports = [&] { return configured.transports(); },
                            .secrets = [&] { return configured.secrets(); },
                            .executors = [&] { return configured.executors(); },

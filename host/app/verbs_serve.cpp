@@ -296,6 +296,12 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
                     "What the agent of that name is shown, as [agents.NAME] says; over HTTP each "
                     "has its own endpoint, /mcp/NAME")
         ->type_name("AGENT");
+    serve
+        .add_option(
+            "--bundle", wanted->bundle,
+            "What the bundle of that name holds, as [bundles.NAME] says; over HTTP each has "
+            "its own endpoint, /mcp/bundles/NAME")
+        ->type_name("BUNDLE");
     // Its names are not public ones, which the others go by.
     auto* only =
         serve
@@ -303,7 +309,7 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
                         "This server alone (its ID), with the names that it has itself: a bridge "
                         "between transports and protocol eras")
             ->type_name("ID");
-    for (const auto* other : {"--servers", "--tools", "--agent"})
+    for (const auto* other : {"--servers", "--tools", "--agent", "--bundle"})
         only->excludes(serve.get_option(other));
     choice.on(serve, [wanted, &serve](const auto& global) {
         for (const auto& option : listener_options())

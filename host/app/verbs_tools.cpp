@@ -343,6 +343,27 @@ int send_call(Session& session, const CallOptions& call, const router::ListedToo
                   : session.report(reply->error());
 }
 
+// By the router all the same: who asks for what is denied is recorded.
+int refused_call(Session& session, const CallOptions& call, std::string arguments,
+                 const Error& denied) {
+    session.ask_own();
+    router::Call request;
+    request.name = call.name;
+    request.arguments = std::move(arguments);
+    std::optional<Result<connection::Reply>> reply;
+    session.asked().call(std::move(request),
+                         [&](auto answer) { reply.emplace(std::move(answer)); });
+    session.wait([&] { return reply.has_value(); });
+    return session.report(reply && !*reply ? reply->error() : denied);
+}
+
+Check check_of(const Session& session, const std::string& server) {
+    const auto& all = session.host().config().servers;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.id == server; });
+    return found == all.end() || found->check_arguments ? Check::Yes : Check::No;
+}
+
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto given = read_arguments(call.arguments);
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
@@ -356,7 +377,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     else if (owners.size() > 1)
         session.host().recall_lists(owners);  // so that only the one that has it is started
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
-        return session.report(*denied);
+        return refused_call(session, call, given ? given->text : std::string(), *denied);
     if (!given) return session.report(given.error());
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
@@ -383,8 +404,9 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;
-    const auto arguments =
-        denied ? Result<Arguments>(Arguments()) : with_pairs(std::move(*given), call.pairs, schema);
+    const auto arguments = denied ? Result<Arguments>(Arguments())
+                                  : with_pairs(std::move(*given), call.pairs, schema,
+                                               check_of(session, (*tool)->server));
     if (!arguments) {
         auto wrong = within(call.name, arguments.error());
         wrong.message += "; patchbay tools " + core::shell_word(call.name, 200) + " shows them";

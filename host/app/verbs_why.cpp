@@ -93,28 +93,34 @@ void print_why(const service::Why& why) {
     print_table(rows);
 }
 
-config::Place place_of(const std::string& agent, const config::Config& config) {
-    for (const auto& each : config.agents)
-        if (each.name == agent) return each.place;
+template <class Named>
+config::Place place_of(const std::string& name, const std::vector<Named>& all) {
+    for (const auto& each : all)
+        if (each.name == name) return each.place;
     return {};
 }
 
-int why_verb(const GlobalOptions& global, const std::string& name, const std::string& agent) {
+int why_verb(const GlobalOptions& global, const std::string& name, const std::string& agent,
+             const std::string& bundle) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     service::Asker asker;
     std::shared_ptr<const connection::Sight> sight;
-    if (!agent.empty()) {
-        const auto view = gateway::view_of_agent(session.host().config(), agent);
-        if (!view) return session.report_missing(within("--agent", view.error()));
+    const auto& config = session.host().config();
+    if (const bool as_agent = bundle.empty(); !as_agent || !agent.empty()) {
+        auto view = as_agent ? gateway::view_of_agent(config, agent)
+                             : gateway::view_of_bundle(config, bundle);
+        if (!view)
+            return session.report_missing(within(as_agent ? "--agent" : "--bundle", view.error()));
         sight = view->sight();
         // As a client that comes as it.
-        asker = {
-            gateway::as_configured({core::Principal::Kind::Client, {}, {}, core::Trust::Approves},
-                                   session.host().config())
-                .trust,
-            sight.get(), agent, place_of(agent, session.host().config())};
+        asker = {gateway::as_configured(
+                     {core::Principal::Kind::Client, {}, {}, core::Trust::Approves}, config)
+                     .trust,
+                 sight.get(), as_agent ? agent : bundle,
+                 as_agent ? place_of(agent, config.agents) : place_of(bundle, config.bundles),
+                 as_agent ? "agent" : "bundle"};
     }
     service::ToolList told;
     if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept)) {
@@ -137,7 +143,7 @@ int why_verb(const GlobalOptions& global, const std::string& name, const std::st
 
 void add_why_verb(CLI::App& app, Choice& choice) {
     struct Words {
-        std::string name, agent;
+        std::string name, agent, bundle;
     };
     const auto words = std::make_shared<Words>();
     auto& verb = add_verb(
@@ -153,8 +159,13 @@ void add_why_verb(CLI::App& app, Choice& choice) {
     verb.add_option("NAME", words->name, "mcp__server__tool, or the id of a server")->required();
     verb.add_option("--agent", words->agent, "As a client that comes as this agent is shown it")
         ->type_name("AGENT");
-    choice.on(verb,
-              [words](const auto& global) { return why_verb(global, words->name, words->agent); });
+    auto* bundle =
+        verb.add_option("--bundle", words->bundle, "As a client that is shown this bundle")
+            ->type_name("BUNDLE");
+    bundle->excludes(verb.get_option("--agent"));
+    choice.on(verb, [words](const auto& global) {
+        return why_verb(global, words->name, words->agent, words->bundle);
+    });
 }
 
 }  // namespace patchbay::app

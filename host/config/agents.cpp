@@ -72,6 +72,8 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
     }
     agent.server_places = places_in(table.value.find("servers"), source);
     agent.tool_places = places_in(table.value.find("tools"), source);
+    if (const auto* bundle = table.value.find("bundle"))
+        agent.bundle_place = source.place(bundle->mark);
     if (const auto* modes = table.value.find("modes"))
         for (const auto& member : modes->members)
             agent.mode_places[member.key] = source.place(member.mark);

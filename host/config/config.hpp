@@ -131,6 +131,7 @@ struct Server {
     std::vector<std::string> fallback;         // transports tried in order
     std::vector<std::string> forward_headers;  // of clients' requests; in lower case
     bool required = false;
+    bool check_arguments = true;  // of its tools, by what it says of them, before they are sent
     Restart restart = Restart::OnFailure;
 
     std::string written;  // the name in the file, where no id could be made of it as it is
@@ -205,6 +206,16 @@ struct LogSettings {  // [log]
     std::size_t server_bytes = 1u << 20;
     std::chrono::milliseconds server_age{7 * 24 * 3'600'000LL};
     unsigned server_files = 3;
+};
+
+struct AuditSettings {  // [audit]
+    bool enabled = true;
+    bool required = false;   // what cannot be recorded is not asked
+    bool arguments = false;  // they are recorded, masked
+    // A file is put aside when it is as large or as old, and only so many are kept.
+    std::size_t file_bytes = 8u << 20;
+    std::chrono::milliseconds file_age{30 * 24 * 3'600'000LL};
+    unsigned files = 12;
 };
 
 struct Permissions {  // [permissions]; patterns as in config/README.md
@@ -284,11 +295,27 @@ struct Agent {
     std::optional<std::vector<std::string>> servers;
     std::optional<std::vector<std::string>> tools;  // patterns as in Permissions; absent: all
     std::map<std::string, std::string> modes = {};  // by id: instead of the server's own
+    std::string bundle = {};  // and no more than that one holds; empty: of none
+    Place bundle_place = {};
     std::string description;
     AgentMeta meta = {};
     std::string fault;  // not empty: why it cannot be used; what it would hide is not known
     // Where each of `servers`, of `tools` and of `modes` was written; of several places the first.
     std::map<std::string, Place> server_places = {}, tool_places = {}, mode_places = {};
+};
+
+// [bundles.NAME]: some servers, and of their tools some, that a client is shown together. Like an agent it allows nothing.
+struct Bundle {
+    std::string name;
+    Place place;
+    std::vector<std::string> servers = {};  // ids, one at least
+    std::string mode = "direct";            // "meta": by way of the host's own tools alone
+    std::optional<std::vector<std::string>> allow = {};  // patterns as in Permissions; absent: all
+    std::vector<std::string> deny = {};                  // of these again
+    std::string trust = {};  // "", "trusted", "untrusted": then `allow` has to be there
+    std::string fault = {};  // not empty: why it cannot be used
+    // Where each of `servers`, of `allow` and of `deny` was written.
+    std::map<std::string, Place> server_places = {}, allow_places = {}, deny_places = {};
 };
 
 // A URL that begins with `from` begins with `to` where an executor runs; see executors.hpp.
@@ -327,8 +354,10 @@ struct Config {
     GatewaySettings gateway;
     std::vector<Agent> agents;          // sorted by name, faulty ones included
     std::vector<Executor> executors;    // the same
+    std::vector<Bundle> bundles;        // the same
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     LogSettings log;
+    AuditSettings audit;
     std::vector<std::string> follow;  // [import] follow: ids of clients, the strongest first
     bool deny_all = false;            // broken enterprise file; `stop` says why
     // Why only enterprise files were read: "/etc/patchbay/enterprise.toml is exclusive"; empty: the

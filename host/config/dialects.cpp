@@ -287,8 +287,12 @@ private:
         }
         if ((member.key == "agents" || member.key == "templates") && is_of_others())
             return;  // theirs are something else
+        // Of a checkout they are for the program that it is written for.
+        if (member.key == "bundles" && is_of_others() &&
+            (of_another_program() || from_project(out_.source.scope) ||
+             !member.value.is(Node::Kind::Map)))
+            return;
         if (!member.value.is(Node::Kind::Map)) {
-            if (member.key == "bundles") return;
             misshapen(RuleId::InvalidValue, member.value.mark,
                       member.key + ": expected a table, found " + name_of(member.value.kind));
             return close_if_it_bars(member);

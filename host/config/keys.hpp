@@ -98,6 +98,12 @@ struct AgentKey {
 };
 std::span<const AgentKey> agent_keys();
 
+struct BundleKey {
+    std::string_view name;
+    Take<Bundle> take;
+};
+std::span<const BundleKey> bundle_keys();
+
 struct ExecutorKey {
     std::string_view name;
     Take<Executor> take;

@@ -196,6 +196,9 @@ constexpr std::array kOtherKeys = {
               told<&S::forward_headers>},
     ServerKey{"required", kNo, Effect::Adjust, [](S& s, N v) { return take_flag(s.required, v); },
               told<&S::required>},
+    ServerKey{"check_arguments", kNo, Effect::Adjust,
+              [](S& s, N v) { return take_flag(s.check_arguments, v); },
+              [](const S& s) { return s.check_arguments ? J() : J(false); }},
     ServerKey{
         "restart", kNo, Effect::Adjust, [](S& s, N v) { return take_restart(s.restart, v); },
         [](const S& s) { return s.restart == Restart::OnFailure ? J() : J(name_of(s.restart)); }},

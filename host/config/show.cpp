@@ -140,6 +140,7 @@ json::object to_json(const Agent& agent) {
     json::object out{{"enabled", agent.enabled}};
     if (agent.servers) out["servers"] = texts(*agent.servers);
     if (agent.tools) out["tools"] = texts(*agent.tools);
+    if (!agent.bundle.empty()) out["bundle"] = agent.bundle;
     if (!agent.modes.empty()) out["modes"] = json::value_from(agent.modes);
     if (!agent.description.empty()) out["description"] = hide(json::value(agent.description));
     json::object meta;
@@ -150,6 +151,15 @@ json::object to_json(const Agent& agent) {
         if (!text->empty()) meta[key] = hide(json::value(*text));
     if (!meta.empty()) out["meta"] = std::move(meta);
     if (!agent.fault.empty()) out["fault"] = agent.fault;
+    return out;
+}
+
+json::object to_json(const Bundle& bundle) {
+    json::object out{{"servers", texts(bundle.servers)}, {"mode", bundle.mode}};
+    if (bundle.allow) out["allow"] = texts(*bundle.allow);
+    if (!bundle.deny.empty()) out["deny"] = texts(bundle.deny);
+    if (!bundle.trust.empty()) out["trust"] = bundle.trust;
+    if (!bundle.fault.empty()) out["fault"] = bundle.fault;
     return out;
 }
 
@@ -252,6 +262,8 @@ json::value to_json(const Config& config, bool with_origins) {
     }
     auto& agents = out["agents"].emplace_object();
     for (const auto& agent : config.agents) agents[agent.name] = to_json(agent);
+    auto& bundles = out["bundles"].emplace_object();
+    for (const auto& bundle : config.bundles) bundles[bundle.name] = to_json(bundle);
     auto& executors = out["executors"].emplace_object();
     for (const auto& executor : config.executors) executors[executor.name] = to_json(executor);
     if (config.deny_all) out["deny_all"] = true;

@@ -320,6 +320,26 @@ constexpr std::array kOwnKeys = {
     TableKey{"log", "server_files", kNotProject,
              [](C& c, N v) { return take_count(c.log.server_files, v, std::int64_t{100}); },
              told<&C::log, &LogSettings::server_files>},
+
+    // It could keep what its servers are asked out of the record, or fill the disk with it.
+    TableKey{"audit", "enabled", kNotProject,
+             [](C& c, N v) { return take_flag(c.audit.enabled, v); },
+             told<&C::audit, &AuditSettings::enabled>},
+    TableKey{"audit", "required", kNotProject,
+             [](C& c, N v) { return take_flag(c.audit.required, v); },
+             told<&C::audit, &AuditSettings::required>},
+    TableKey{"audit", "arguments", kNotProject,
+             [](C& c, N v) { return take_flag(c.audit.arguments, v); },
+             told<&C::audit, &AuditSettings::arguments>},
+    TableKey{"audit", "file_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.audit.file_bytes, v); },
+             told<&C::audit, &AuditSettings::file_bytes>},
+    TableKey{"audit", "file_age_sec", kNotProject,
+             [](C& c, N v) { return take_duration(c.audit.file_age, v, 1000, 1000); },
+             told_seconds<&C::audit, &AuditSettings::file_age>},
+    TableKey{"audit", "files", kNotProject,
+             [](C& c, N v) { return take_count(c.audit.files, v, std::int64_t{1'000}); },
+             told<&C::audit, &AuditSettings::files>},
 };
 
 // Limits protect this machine from servers, those of a checkout among them.
@@ -352,10 +372,10 @@ std::span<const TableKey> table_keys() {
 const std::vector<std::string>& top_level_keys() {
     static const std::vector<std::string> keys = [] {
         std::vector<std::string> all = {
-            "servers", "mcp",       "inputs",    "version", "enabled", "exclusive",
-            "$schema", "policy",    "client",    "health",  "limits",  "permissions",
-            "plugins", "secrets",   "log",       "auth",    "host",    "gateway",
-            "agents",  "executors", "templates", "import"};
+            "servers", "mcp",     "inputs",  "version",   "enabled",   "exclusive",
+            "$schema", "policy",  "client",  "health",    "limits",    "permissions",
+            "plugins", "secrets", "log",     "audit",     "auth",      "host",
+            "gateway", "agents",  "bundles", "executors", "templates", "import"};
         for (const auto& table : kForeignTables) all.emplace_back(table.name);
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
@@ -427,9 +447,75 @@ const std::array kAgentKeys = {
                  return std::string();
              }},
     AgentKey{"modes", take_modes},
+    AgentKey{"bundle", [](Agent& a, N v) { return take_text(a.bundle, v); }},
     AgentKey{"description", [](Agent& a, N v) { return take_text(a.description, v); }},
     AgentKey{"meta", take_meta},
 };
+
+// `server` is one, or as good as `servers`; both add up.
+std::string take_bundled(Bundle& bundle, N value) {
+    std::vector<std::string> ids;
+    std::string one;
+    const bool single = value.is(Node::Kind::Text);
+    if (auto wrong = single ? take_text(one, value) : take_some(ids, value, "servers");
+        !wrong.empty())
+        return wrong;
+    if (single) ids.push_back(one);
+    for (const auto& written : ids) {
+        std::string id(core::trimmed(written));
+        auto& all = bundle.servers;
+        if (std::find(all.begin(), all.end(), id) == all.end()) all.push_back(std::move(id));
+    }
+    return {};
+}
+
+// What is shown can be named as rules name it.
+std::string take_shown(std::vector<std::string>& target, N value) {
+    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    for (auto& written : target) {
+        if (auto wrong = wrong_pattern(written); !wrong.empty()) return wrong;
+        written = core::trimmed(written);
+    }
+    return {};
+}
+
+const std::array kBundleKeys = {
+    BundleKey{"servers", take_bundled},
+    BundleKey{"server", take_bundled},
+    BundleKey{"mode",
+              [](Bundle& b, N v) {
+                  return take_one_of(b.mode, v, {"direct", "meta"});
+              }},
+    BundleKey{"allow",
+              [](Bundle& b, N v) {
+                  if (auto wrong = take_shown(b.allow.emplace(), v); !wrong.empty()) return wrong;
+                  return std::string(b.allow->empty() ? "an empty list allows nothing; name tools, "
+                                                        "or leave the key out"
+                                                      : "");
+              }},
+    // One that is the name of nothing was meant for something all the same.
+    BundleKey{"deny",
+              [](Bundle& b, N v) {
+                  if (auto wrong = take_shown(b.deny, v); !wrong.empty()) return wrong;
+                  for (const auto& written : b.deny) {
+                      const bool of_a_tool =
+                          written.ends_with('*') || written.find("__", 5) != written.npos;
+                      if (!of_a_tool || !can_be_denied(written))
+                          return "\"" + core::printable(written, 80) +
+                                 "\" can match no tool: public names are mcp__SERVER__TOOL, and "
+                                 "mcp__SERVER__* is all of a server";
+                  }
+                  return std::string();
+              }},
+    BundleKey{"trust",
+              [](Bundle& b, N v) {
+                  return take_one_of(b.trust, v, {"trusted", "untrusted"});
+              }},
+};
+
+std::span<const BundleKey> bundle_keys() {
+    return kBundleKeys;
+}
 
 std::span<const AgentKey> agent_keys() {
     return kAgentKeys;
@@ -437,7 +523,7 @@ std::span<const AgentKey> agent_keys() {
 
 // Known so that a file written for a later version is told so, and not offered the nearest name.
 const std::vector<std::string>& keys_for_later() {
-    static const std::vector<std::string> keys = {"bundles", "search"};
+    static const std::vector<std::string> keys = {"search"};
     return keys;
 }
 

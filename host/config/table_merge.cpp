@@ -2,6 +2,7 @@
 
 #include "config/agents.hpp"
 #include "config/approval.hpp"
+#include "config/bundles.hpp"
 #include "config/executors.hpp"
 #include "config/ids.hpp"
 #include "config/permission_lists.hpp"
@@ -37,7 +38,12 @@ void TableMerge::finish(const std::vector<Fragment>& fragments,
     auto& config = into_.config;
     settle_picks(agents_, config.names, into_.hints, config.diagnostics);
     for (auto& [name, executor] : executors_) config.executors.push_back(std::move(executor));
+    for (auto& [name, bundle] : bundles_) {
+        tell_strange_servers(bundle, defined, into_.hints, config.diagnostics);
+        config.bundles.push_back(std::move(bundle));
+    }
     for (auto& [name, agent] : agents_) {
+        settle_bundle(agent, config.bundles, config.diagnostics);
         tell_strange_servers(agent, defined, into_.hints, config.diagnostics);
         config.agents.push_back(std::move(agent));
     }
@@ -51,6 +57,7 @@ void TableMerge::take(const Member& table, const Fragment& fragment) {
     if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
     if (table.key == "auth") return take_auth(table, fragment);
     if (table.key == "agents") return take_agents(table, source);
+    if (table.key == "bundles") return take_bundles(table, source);
     if (table.key == "executors") return take_executors(table, source);
     Config permissions;  // merged by rules of their own
     if (table.key == "permissions" && !table.value.is(Node::Kind::Map)) broken_permissions_ = true;
@@ -167,10 +174,12 @@ bool TableMerge::may_define(const Member& member, const std::string& name, const
     }
     if (!valid_id(member.key)) {
         into_.forbid_all_of(source);
-        const auto* what = name.starts_with("agents.") ? "agent" : "executor";
-        into_.note(RuleId::InvalidName, Severity::Error, source.place(member.mark),
-                   name + ": the name of an " + what +
-                       " has letters, digits, \"_\" and \"-\", 64 at most");
+        const auto* what = name.starts_with("agents.")    ? "an agent"
+                           : name.starts_with("bundles.") ? "a bundle"
+                                                          : "an executor";
+        into_.note(
+            RuleId::InvalidName, Severity::Error, source.place(member.mark),
+            name + ": the name of " + what + " has letters, digits, \"_\" and \"-\", 64 at most");
         return false;
     }
     return speaks_first(name, source, member.mark);
@@ -193,6 +202,18 @@ void TableMerge::take_agents(const Member& table, const Source& source) {
         auto& told = into_.config.diagnostics;
         const auto before = told.size();
         agents_[member.key] = read_agent(member, source, into_.hints, told);
+        deny_for_errors_since(before, source);
+        into_.origins.say(name, source.place(member.mark));
+    }
+}
+
+void TableMerge::take_bundles(const Member& table, const Source& source) {
+    for (const auto& member : table.value.members) {
+        const auto name = "bundles." + core::printable(member.key, 80);
+        if (!may_define(member, name, source)) continue;
+        auto& told = into_.config.diagnostics;
+        const auto before = told.size();
+        bundles_[member.key] = read_bundle(member, source, into_.hints, told);
         deny_for_errors_since(before, source);
         into_.origins.say(name, source.place(member.mark));
     }

@@ -1,5 +1,5 @@
 // The tables of all fragments that are not servers: by key the strongest counts, [permissions] adds up, [auth.*],
-// [agents.*] and [executors.*] go by name. Internal to this room.
+// [agents.*], [bundles.*] and [executors.*] go by name. Internal to this room.
 //
 // Borrows what comes of merging and the fragments, which must outlive it. Threads: [value]. Errors: are noted; of a table
 // whose reading matters to what is forbidden, they close what it would have forbidden.
@@ -34,6 +34,7 @@ private:
     bool may_define(const Member& member, const std::string& name, const Source& source);
     void deny_for_errors_since(std::size_t before, const Source& source);
     void take_agents(const Member& table, const Source& source);
+    void take_bundles(const Member& table, const Source& source);
     void take_executors(const Member& table, const Source& source);
     void take_permissions(const Permissions& said, const Member& table, const Source& source);
     void withhold_auth(const Fragment& fragment);
@@ -41,6 +42,7 @@ private:
     Merging& into_;
     std::map<std::string, Agent> agents_;
     std::map<std::string, Executor> executors_;
+    std::map<std::string, Bundle> bundles_;
     std::map<std::string, std::pair<const Source*, Mark>> said_;  // table keys and auth ids
     bool broken_permissions_ = false;                             // in the table being read
     std::optional<Place> empty_deny_;                             // of the session, the strongest

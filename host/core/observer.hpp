@@ -1,10 +1,14 @@
 // Who hears of what a host does, to count it or to tell of it: told by the rooms in which it happens, joined by
-// app. Where nobody listens the pointer to it is null, and a call costs one comparison. Neither arguments nor answers
-// are told, nor anything that is a secret but what stands in an error's message: who passes that on masks it.
+// app. Where nobody listens the pointer to it is null, and a call costs one comparison. Answers are not told, arguments
+// only where somebody asks for them, nor anything that is a secret but what stands in these and in an error's message: who
+// passes that on masks it.
 //
 // Threads: [loop]. What is handed over is good within the call. Errors: none; nobody who is told may
 //          throw, or call back into who tells.
 #pragma once
+
+#include "core/principal.hpp"
+#include "core/result.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -19,25 +23,47 @@ namespace patchbay::core {
 // A tool that is called. Of each there is one EndedRequest later, by the same number.
 struct BegunCall {
     std::uint64_t number = 0;  // of the router's requests
-    std::string_view who;      // the principal
-    std::string_view name;     // public
-    std::string_view server;   // whose it will be, as far as that is certain; else empty
-    std::string_view tool;     // as its server calls it; empty likewise
+    const Principal& caller;
+    std::string_view name;    // public
+    std::string_view server;  // whose it will be, as far as that is certain; else empty
+    std::string_view tool;    // as its server calls it; empty likewise
 };
 
-// What was asked of a server, by whatever face, once it has its outcome.
+// What is asked of a server, by whatever face, and what the rules have said of it.
+struct AskedRequest {
+    std::string_view method{};
+    std::string_view server{};  // id; empty: it is not known whose it is
+    std::string_view tool{};    // of tools/call, as its server calls it; empty likewise
+    std::string_view name{};    // of tools/call, public, as it was asked for
+    std::uint64_t number = 0;   // of the router's requests
+    const Principal* caller{};  // null: nobody knows
+    // "allow", "deny"; where a person was asked "asked", then "approved", "refused" or "nobody_there".
+    std::string_view decision{};  // empty: no rule was asked
+    std::string_view level{};     // by its word
+    std::string_view rule{};      // that decides, in the words of a file; empty: nobody wrote one
+    std::string_view place{};     // of that rule; empty likewise
+    std::string_view digest{};    // of what the server says of the tool
+    std::size_t arguments_bytes = 0;
+    std::string_view arguments{};  // as they are sent; empty where nobody wants_arguments()
+};
+
+// It is about to be sent, having waited for so long.
+struct SentRequest {
+    AskedRequest asked;
+    std::chrono::nanoseconds waited{0};
+};
+
+// It has its outcome.
 struct EndedRequest {
-    std::string_view method;
-    std::string_view server;  // id; empty: it ended before it was known whose it is
-    std::string_view tool;    // of tools/call, as its server calls it; empty likewise
+    AskedRequest asked;
     // "ok"; "is_error": the tool says that it failed; "server_error": the server answered with a
     // JSON-RPC error; else the name of our own ErrorCode.
-    std::string_view outcome;
+    std::string_view outcome{};
     std::chrono::nanoseconds duration{0};
     std::size_t bytes_to_server = 0, bytes_from_server = 0;  // params and answer; 0: there was none
-    std::uint64_t number = 0;                                // of the router's requests
-    std::string_view name = {};     // of tools/call, public, as it was asked for
-    std::string_view trouble = {};  // what the error says; empty: it was answered
+    std::string_view trouble{};  // what the error says; empty: it was answered
+    std::optional<std::chrono::nanoseconds>
+        waited{};  // of the duration, until it was sent; none: it was not
 };
 
 // A rule wants a person's word for a request.
@@ -90,6 +116,10 @@ public:
     // It was ready, was lost and is brought up again.
     virtual void on_server_restart(std::string_view server) = 0;
     virtual void on_http_answer(unsigned status) = 0;
+    // Whether the arguments of requests are kept for it.
+    virtual bool wants_arguments() const { return false; }
+    // An error: it is not sent, and ends so. For who must have it first.
+    virtual Result<void> on_request_sent(const SentRequest&) { return {}; }
     // Who only counts need not hear of these.
     virtual void on_call_begun(const BegunCall&) {}
     virtual void on_approval(const ApprovalStep&) {}

@@ -102,18 +102,18 @@ void EventLog::on_call_begun(const core::BegunCall& call) {
     json::object members{{"call", call.number}};
     put(members, "name", call.name);
     put(members, "tool", call.tool);
-    put(members, "caller", call.who);
+    put(members, "caller", to_string(call.caller));
     tell("mcp_tool_call_begin", call.server, members);
     if (!look_.running()) wait_for_calls();
 }
 
 void EventLog::on_request_ended(const core::EndedRequest& request) {
-    const auto begun = calls_.extract(request.number);
+    const auto begun = calls_.extract(request.asked.number);
     if (!begun) return;  // no call of a tool
     const bool answered = request.trouble.empty();
-    json::object members{{"call", request.number}};
-    put(members, "name", request.name);
-    put(members, "tool", request.tool);
+    json::object members{{"call", request.asked.number}};
+    put(members, "name", request.asked.name);
+    put(members, "tool", request.asked.tool);
     members["outcome"] = answered ? "result" : "error";
     if (answered) {
         members["is_error"] = request.outcome == "is_error";
@@ -127,8 +127,8 @@ void EventLog::on_request_ended(const core::EndedRequest& request) {
     }
     members["duration_ms"] = milliseconds(request.duration);
     // Whoever follows a server hears the end of all that began there.
-    tell("mcp_tool_call_end", request.server.empty() ? begun.mapped().server : request.server,
-         members);
+    tell("mcp_tool_call_end",
+         request.asked.server.empty() ? begun.mapped().server : request.asked.server, members);
 }
 
 // One timer for all of them: it is rare that a call lasts.

@@ -141,14 +141,16 @@ std::string error_message(std::string_view raw_id, std::int64_t code, std::strin
     return error_answer(raw_id, code, message).message;
 }
 
+Outcome tool_error(Era era, std::string_view message, std::string_view identity) {
+    const auto told = "{\"content\":[{\"type\":\"text\",\"text\":" +
+                      protocol::quoted(core::log::masked(message)) + "}],\"isError\":true}";
+    return {result_for(era, "tools/call", told, identity).text()};
+}
+
 Outcome refusal(Era era, std::string_view method, const Error& error, std::string_view identity) {
     const auto message = core::log::masked(error.message);
     const bool unknown = error.code == ErrorCode::NotFound || error.code == ErrorCode::Invalid;
-    if (method == "tools/call" && !unknown) {
-        const auto told = "{\"content\":[{\"type\":\"text\",\"text\":" + protocol::quoted(message) +
-                          "}],\"isError\":true}";
-        return {result_for(era, method, told, identity).text()};
-    }
+    if (method == "tools/call" && !unknown) return tool_error(era, message, identity);
     const bool resource = error.code == ErrorCode::NotFound && method == "resources/read";
     const auto code = resource && era == Era::Legacy         ? kResourceNotFound
                       : unknown                              ? kInvalidParams

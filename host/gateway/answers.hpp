@@ -47,6 +47,8 @@ Outcome error_for(protocol::Era era, std::string_view raw_error);
 // is the result of the tool; the rest is an error.
 Outcome refusal(protocol::Era era, std::string_view method, const Error& error,
                 std::string_view identity = {});
+// A call that its model may do something about, as the result of its tool.
+Outcome tool_error(protocol::Era era, std::string_view message, std::string_view identity = {});
 // What could not be carried out since its client, of the modern era, has not said that it can do that: raw, an
 // object.
 Outcome refusal_without(std::string_view raw_capabilities, const Error& error);

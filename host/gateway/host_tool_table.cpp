@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view kReads = R"({"readOnlyHint":true,"openWorldHint":false})";
 constexpr std::string_view kRestarts =
     R"({"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false})";
+constexpr std::string_view kCalls =
+    R"({"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true})";
 constexpr std::string_view kTalks =
     R"({"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":false})";
 
@@ -42,6 +44,14 @@ constexpr std::string_view kServers =
 // By name, as lists are sorted. Schemas are raw JSON, since they go out as text; tests compile each. None is
 // read at start: a gateway without host tools pays nothing for them.
 constexpr std::array kTools{
+    HostTool{HostTool::Does::CallTool, "patchbay__call_tool",
+             "Calls a tool that patchbay__search_tools has found, and returns what it answers.",
+             R"({"type":"object","properties":{"name":{"type":"string","minLength":1,)"
+             R"("maxLength":256,"description":"As patchbay__search_tools named it"},)"
+             R"("arguments":{"type":"object",)"
+             R"("description":"As its inputSchema says"}},)"
+             R"("required":["name"],"additionalProperties":false})",
+             "", kCalls},
     HostTool{HostTool::Does::ReadResource, "patchbay__mcp_resource_read",
              "Reads a resource of one of the MCP servers behind this one. "
              "patchbay__mcp_resources_list says which there are.",
@@ -116,7 +126,7 @@ std::string HostTool::definition() const {
     protocol::append_member(members, "description",
                             protocol::quoted("[patchbay] " + std::string(about)));
     protocol::append_member(members, "inputSchema", input);
-    protocol::append_member(members, "outputSchema", output);
+    if (!output.empty()) protocol::append_member(members, "outputSchema", output);
     protocol::append_member(members, "annotations", annotations);
     return "{" + members + "}";
 }

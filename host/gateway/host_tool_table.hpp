@@ -18,6 +18,7 @@ namespace patchbay::gateway {
 
 struct HostTool {
     enum class Does {
+        CallTool,  // which Operations makes a call like any other
         ListResources,
         ReadResource,
         Reply,
@@ -31,7 +32,7 @@ struct HostTool {
 
     Does does;
     std::string_view name, about;
-    std::string_view input, output, annotations;  // raw JSON
+    std::string_view input, output, annotations;  // raw JSON; output may be empty: whatever comes
 
     bool is_of_a_conversation() const {
         return does == Does::Reply || does == Does::StartConversation;

@@ -56,7 +56,11 @@ Result<std::string> contents_as_content(std::string_view raw_contents) {
 
 // Behind --only a client believes that it speaks to that server, whose names they would be taken for.
 bool HostTools::shows(const HostTool& tool) const {
-    if (!servers_.config().gateway.host_tools || !view_.public_names()) return false;
+    if (!view_.public_names()) return false;
+    // Where no tool is listed these two are the way to all of them.
+    if (tool.does == Does::CallTool) return view_.meta;
+    if (tool.does == Does::Search && view_.meta) return true;
+    if (!servers_.config().gateway.host_tools) return false;
     return conversations_.possible() || !tool.is_of_a_conversation();
 }
 
@@ -101,7 +105,8 @@ void HostTools::carry_out(RequestNumber number, Does what, const Arguments& argu
             return list_resources(number, arguments);
         case Does::ReadResource:
             return find_resource(number, text_of(arguments, "uri"));
-        // call() has sent these on: they are here so that the compiler tells of a tool that is nowhere.
+        // call() has sent these on, or was not asked: they are here so that the compiler tells of a tool that is nowhere.
+        case Does::CallTool:
         case Does::Reply:
         case Does::StartConversation:
             return talk(number, what, arguments);
@@ -190,9 +195,13 @@ void HostTools::search(RequestNumber number, const Arguments& arguments) {
     const auto& limits = servers_.connections().limits();
     json::array found;
     for (const auto* tool : best_tools(text_of(arguments, "query"), tools,
-                                       count_of(arguments, HostTool::kUsuallyFound)))
-        found.push_back(json::object{{"name", tool->public_name},
-                                     {"description", service::labelled(*tool, limits)}});
+                                       count_of(arguments, HostTool::kUsuallyFound))) {
+        json::object told{{"name", tool->public_name},
+                          {"description", service::labelled(*tool, limits)}};
+        // Who calls it has not been listed it.
+        if (view_.meta) told["inputSchema"] = tool->tool->input_schema();
+        found.push_back(std::move(told));
+    }
     finish(number, json::serialize(json::object{{"tools", std::move(found)}}));
 }
 

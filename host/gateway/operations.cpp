@@ -60,7 +60,11 @@ std::string of_a_call(const protocol::Params& params, bool modern) {
 
 // As its server described it, but for its name, and whose it is before its description.
 void append_tool(std::string& out, const router::ListedTool& tool) {
-    const auto about = tool.tool->text("description");
+    auto about = tool.tool->text("description");
+    // A model is not to take for the server's word what stands in its place.
+    if (const auto& fault = tool.tool->schema_fault; !fault.empty())
+        about.append(about.empty() ? "" : " ")
+            .append("(What it takes is not described: its inputSchema " + fault + ".)");
     out.append("{\"name\":").append(protocol::quoted(tool.public_name));
     out.append(",\"description\":");
     out += protocol::quoted("[" + tool.server + "]" + (about.empty() ? "" : " ") + about);
@@ -135,6 +139,22 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
         return replies_.refuse(number, {ErrorCode::Invalid, "tools/call needs a \"name\""});
     if (!call.arguments.empty() && call.arguments.front() != '{')
         return replies_.refuse(number, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+    if (const auto* own = host_tools_.find(call.name);
+        own && own->does == HostTool::Does::CallTool) {
+        // Of the tool that it names, judged and recorded as that.
+        if (auto wrong = own->read_arguments(call.arguments); !wrong)
+            return replies_.refuse(number, wrong.error());
+        const auto meant = std::exchange(call.arguments, {});
+        protocol::each_member(meant, [&](std::string_view key, std::string_view value) {
+            if (key == "name") call.name = text_of(value);
+            if (key == "arguments") call.arguments = value;
+            return true;
+        });
+        if (host_tools_.find(call.name))
+            return replies_.refuse(
+                number,
+                {ErrorCode::Invalid, call.name + " is no tool of a server; call it by itself"});
+    }
     if (const auto* own = host_tools_.find(call.name)) {
         if (request.as_task)
             return replies_.refuse(number, {ErrorCode::Unsupported,
@@ -187,7 +207,7 @@ void Operations::tell_tools(RequestNumber number, const std::string& after) {
         core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
     const std::string begin = "\"tools\":[";
     std::string tools = begin, end = "]";
-    for (std::size_t i = 0; i < list.tools.size(); ++i) {
+    for (std::size_t i = 0; i < list.tools.size() && !view_.meta; ++i) {
         const auto& tool = list.tools[i];
         if (!after.empty() && tool.public_name <= after) continue;
         if (tools.size() > kPageBytes) {

@@ -80,6 +80,10 @@ void RequestOutcomes::refuse(RequestNumber number, const Error& error) {
 void RequestOutcomes::pass_on(RequestNumber number, Result<connection::Reply> reply) {
     const auto* request = requests_.find(number);
     if (!request) return;
+    // What a router finds invalid of a call is its arguments, and whoever wrote them can write others.
+    const bool of_a_call = request->method == "tools/call" && !request->as_task;
+    if (!reply && of_a_call && reply.error().code == ErrorCode::Invalid)
+        return settle(number, tool_error(request->meta.era, reply.error().message, identity_));
     if (!reply) return refuse(number, reply.error());
     if (!reply->error.empty() && has_pages_visited(number, reply->error)) return;
     const auto era = request->meta.era;

@@ -1,6 +1,7 @@
 #include "gateway/view.hpp"
 
 #include "config/agents.hpp"
+#include "config/bundles.hpp"
 #include "config/config.hpp"
 #include "core/digest.hpp"
 #include "core/text.hpp"
@@ -51,8 +52,9 @@ bool View::is_in_it(std::string_view server) const {
 // names begin with.
 bool View::holds(std::string_view server) const {
     if (!is_in_it(server)) return false;
-    if (tools.empty()) return true;
+    if (tools.empty() && denied.empty()) return true;
     const auto prefix = "mcp__" + std::string(server) + "__";
+    if (is_denied(prefix)) return false;  // all of it
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
         return std::any_of(patterns.begin(), patterns.end(),
                            [&](const auto& each) { return reaches(each, prefix); });
@@ -60,11 +62,17 @@ bool View::holds(std::string_view server) const {
 }
 
 bool View::holds(std::string_view server, std::string_view public_name) const {
-    if (!is_in_it(server)) return false;
+    if (!is_in_it(server) || is_denied(public_name)) return false;
     return std::all_of(tools.begin(), tools.end(), [&](const auto& patterns) {
         return std::any_of(patterns.begin(), patterns.end(),
                            [&](const auto& each) { return protocol::matches(each, public_name); });
     });
+}
+
+// Of a bare prefix: whether all that begins so is.
+bool View::is_denied(std::string_view public_name) const {
+    return std::any_of(denied.begin(), denied.end(),
+                       [&](const auto& each) { return protocol::matches(each, public_name); });
 }
 
 std::vector<std::string> View::servers(const connection::ConnectionPool& pool) const {
@@ -87,17 +95,21 @@ View View::within(const View& other) const {
     both.owned.insert(other.owned.begin(), other.owned.end());
     // A tool has to match one pattern of each list, so that another list only takes away.
     both.tools.insert(both.tools.end(), other.tools.begin(), other.tools.end());
+    both.denied.insert(both.denied.end(), other.denied.begin(), other.denied.end());
+    both.meta = both.meta || other.meta;
     return both;
 }
 
 // The description of an agent shows nothing and hides nothing: a session goes on when it was edited.
 std::string View::key() const {
-    if (all() && agent.empty()) return {};
-    if (picked || !owned.empty() || !tools.empty() || !agent.empty()) {
+    if (all() && agent.empty() && !meta) return {};
+    if (picked || !owned.empty() || !tools.empty() || !denied.empty() || !agent.empty() || meta) {
         json::array lists;
         for (const auto& patterns : tools)
             lists.push_back(json::array(patterns.begin(), patterns.end()));
         json::object told{{"only", only}, {"agent", agent}, {"tools", std::move(lists)}};
+        if (!denied.empty()) told["denied"] = json::array(denied.begin(), denied.end());
+        if (meta) told["meta"] = true;
         if (picked) told["picked"] = json::array(picked->begin(), picked->end());
         json::array hidden;
         for (const auto& [server, whose] : owned)
@@ -130,6 +142,22 @@ Result<View> view_of_agent(const config::Config& config, const std::string& name
     view.about = agent.description;
     if (agent.servers) view.picked.emplace(agent.servers->begin(), agent.servers->end());
     if (agent.tools) view.tools.push_back(*agent.tools);
+    note_owned(view, config);
+    if (agent.bundle.empty()) return view;
+    const auto bundle = view_of_bundle(config, agent.bundle);
+    if (!bundle) return bundle.error();
+    return view.within(*bundle);
+}
+
+Result<View> view_of_bundle(const config::Config& config, const std::string& name) {
+    const auto found = config::bundle_named(config.bundles, name);
+    if (!found) return found.error();
+    const auto& bundle = **found;
+    View view;
+    view.picked.emplace(bundle.servers.begin(), bundle.servers.end());
+    if (bundle.allow) view.tools.push_back(*bundle.allow);
+    view.denied = bundle.deny;
+    view.meta = bundle.mode == "meta";
     note_owned(view, config);
     return view;
 }

@@ -34,9 +34,14 @@ struct View {
     // Patterns of public names as those of a rule. A tool has to match one of each list, and what else
     // a server has is there where its bare name mcp__ID__ does.
     std::vector<std::vector<std::string>> tools{};
+    std::vector<std::string> denied{};  // patterns as well: what one of them matches is not shown
+    // Its tools are found and called by way of the host's own; none of them is listed.
+    bool meta = false;
 
     bool public_names() const { return only.empty(); }
-    bool all() const { return only.empty() && !picked && owned.empty() && tools.empty(); }
+    bool all() const {
+        return only.empty() && !picked && owned.empty() && tools.empty() && denied.empty();
+    }
     bool holds(std::string_view server) const;  // anything of it
     bool holds(std::string_view server, std::string_view public_name) const;
     std::vector<std::string> servers(const connection::ConnectionPool& pool) const;
@@ -47,13 +52,17 @@ struct View {
     std::shared_ptr<const connection::Sight> sight() const;  // null: all
 
 private:
-    bool is_in_it(std::string_view server) const;  // but for what `tools` say
+    bool is_in_it(std::string_view server) const;  // but for what `tools` and `denied` say
+    bool is_denied(std::string_view public_name) const;
 };
 
 // Those of that configuration.
 void note_owned(View& view, const config::Config& config);
 
-// What that agent of the configuration is shown. NotFound with the nearest, or why it is of no use.
+// What that bundle of the configuration holds. NotFound with the nearest, or why it is of no use.
+Result<View> view_of_bundle(const config::Config& config, const std::string& name);
+
+// What that agent of the configuration is shown, within its bundle. NotFound with the nearest, or why it is of no use.
 Result<View> view_of_agent(const config::Config& config, const std::string& name);
 
 }  // namespace patchbay::gateway

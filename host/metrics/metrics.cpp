@@ -87,10 +87,10 @@ Metrics::Series& Metrics::series(Server& of, SeriesByName& all, std::string_view
 }
 
 void Metrics::on_request_ended(const core::EndedRequest& request) {
-    auto& of = server(request.server);
-    const bool call = request.method == "tools/call";
-    auto& counted =
-        call ? series(of, of.tools, request.tool) : series(of, of.methods, request.method);
+    auto& of = server(request.asked.server);
+    const bool call = request.asked.method == "tools/call";
+    auto& counted = call ? series(of, of.tools, request.asked.tool)
+                         : series(of, of.methods, request.asked.method);
     auto outcome = counted.outcomes.find(request.outcome);
     if (outcome == counted.outcomes.end())
         outcome = counted.outcomes.emplace(request.outcome, 0).first;

@@ -205,7 +205,12 @@ std::vector<std::string> check_arguments(const json::value& input_schema,
                                          const json::object& arguments) {
     const auto schema = Schema::compile(input_schema);
     if (!schema) return {};  // the server knows better what it meant, see unchecked_in()
-    const auto errors = schema->validate(arguments);
+    return told_for_people(schema->validate(arguments), input_schema, arguments);
+}
+
+std::vector<std::string> told_for_people(const std::vector<SchemaError>& errors,
+                                         const json::value& input_schema,
+                                         const json::object& arguments) {
     std::vector<std::string> troubles;
     std::set<std::string> unknown;  // as JSON pointers
     const auto* keywords = input_schema.if_object();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/result.hpp"
+#include "protocol/schema.hpp"
 
 #include <boost/json.hpp>
 
@@ -26,6 +27,11 @@ Result<boost::json::value> coerce_argument(const boost::json::value& input_schem
 // false); elsewhere one that is near a known name is told beside what is wrong, which it may
 // explain.
 std::vector<std::string> check_arguments(const boost::json::value& input_schema,
+                                         const boost::json::object& arguments);
+
+// The same by that schema once it is compiled; `errors`: what it says of the arguments.
+std::vector<std::string> told_for_people(const std::vector<SchemaError>& errors,
+                                         const boost::json::value& input_schema,
                                          const boost::json::object& arguments);
 
 // What check_arguments() leaves to the server: a schema that cannot be used, patterns that cannot

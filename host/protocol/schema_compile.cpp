@@ -14,13 +14,13 @@ namespace {
 
 // Two JSON levels make one schema level, so this is more than a message's depth limit lets through.
 constexpr int kCompileDepth = 128;
-constexpr std::size_t kMostNodes = 20'000;
 
 enum class Dialect { Draft7, Draft2020 };
 
 class Compiler {
 public:
-    Compiler(Form& form, Dialect dialect) : form_(form), dialect_(dialect) {}
+    Compiler(Form& form, Dialect dialect, std::size_t most_nodes)
+        : form_(form), dialect_(dialect), most_nodes_(most_nodes) {}
 
     Result<void> compile() {
         auto& resource = form_.resources.emplace_back();
@@ -54,7 +54,7 @@ private:
         node.resource = &outer;
         nodes_.emplace(&value, &node);
         if (trouble_) return &node;
-        if (depth > kCompileDepth || form_.nodes.size() > kMostNodes) {
+        if (depth > kCompileDepth || form_.nodes.size() > most_nodes_) {
             fail(place, "the schema is too deep or too large", ErrorCode::Limit);
         } else if (value.is_bool()) {
             node.always = value.get_bool();
@@ -326,11 +326,23 @@ private:
         }
     }
 
+    // A schema has a few that are large, or many small ones: 50 MB of all that it may have.
+    std::int64_t memory_for_one() const {
+        constexpr std::size_t kLarge = 16;
+        return form_.patterns.size() < kLarge ? 1 << 20 : 64 << 10;
+    }
+
     const Pattern* pattern(std::string_view text) {
         auto found = form_.patterns.find(text);
         if (found == form_.patterns.end()) {
-            auto made = std::make_unique<const Pattern>(text);
-            if (!made->trouble().empty()) {
+            const bool too_many = form_.patterns.size() >= Schema::kPatterns;
+            auto made =
+                too_many
+                    ? std::make_unique<const Pattern>(
+                          text, "the schema has more than " + std::to_string(Schema::kPatterns))
+                    : std::make_unique<const Pattern>(text, memory_for_one());
+            // Of those that are too many the first says it for all.
+            if (!made->trouble().empty() && form_.patterns.size() <= Schema::kPatterns) {
                 form_.notes.push_back("pattern " + core::printable(text, 80) +
                                       " is not checked: " + core::printable(made->trouble(), 120));
             }
@@ -411,6 +423,7 @@ private:
 
     Form& form_;
     const Dialect dialect_;
+    const std::size_t most_nodes_;
     std::optional<Error> trouble_;
     std::unordered_map<const json::value*, const Node*> nodes_;
     std::map<std::string, Resource*> by_uri_;
@@ -438,12 +451,17 @@ Result<Dialect> dialect_of(const json::value& document) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Form>> compile(const json::value& document) {
+bool knows_dialect(const json::value& document) {
+    return dialect_of(document).has_value();
+}
+
+Result<std::shared_ptr<const Form>> compile(const json::value& document, std::size_t most_nodes) {
     const auto dialect = dialect_of(document);
     if (!dialect) return dialect.error();
     auto form = std::make_shared<Form>();
     form->document = document;
-    if (const auto done = Compiler(*form, *dialect).compile(); !done) return done.error();
+    if (const auto done = Compiler(*form, *dialect, most_nodes).compile(); !done)
+        return done.error();
     return std::shared_ptr<const Form>(std::move(form));
 }
 

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
@@ -40,7 +41,9 @@ std::string words_for(unsigned types);               // "string or null"
 // A regular expression, run by RE2: its time is linear in the text. The door to RE2.
 class Pattern {
 public:
-    explicit Pattern(std::string_view ecma);
+    // `most_memory`: bytes, as it stands and as it runs.
+    Pattern(std::string_view ecma, std::int64_t most_memory);
+    Pattern(std::string_view ecma, std::string trouble);  // it is not run
     ~Pattern();
     Pattern(const Pattern&) = delete;
     Pattern& operator=(const Pattern&) = delete;
@@ -120,8 +123,13 @@ struct Form {
     const Node* root = nullptr;
 };
 
-Result<std::shared_ptr<const Form>> compile(const boost::json::value& document);
-std::vector<SchemaError> validate(const Form& form, const boost::json::value& instance);
+bool knows_dialect(const boost::json::value& document);
+Result<std::shared_ptr<const Form>> compile(const boost::json::value& document,
+                                            std::size_t most_nodes);
+// None: it takes more steps, or goes too deep.
+std::optional<std::vector<SchemaError>> validate(const Form& form,
+                                                 const boost::json::value& instance,
+                                                 std::size_t most_steps);
 
 // RFC 3986 section 5.2, strict; enough of it for `$id` and `$ref`.
 std::string resolve_uri(std::string_view base, std::string_view reference);

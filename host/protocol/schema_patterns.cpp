@@ -10,8 +10,6 @@ namespace patchbay::protocol::schema {
 
 namespace {
 
-constexpr std::int64_t kPatternMemory = 1 << 20;
-
 bool is_hex(std::string_view digits) {
     return !digits.empty() && digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
 }
@@ -113,10 +111,10 @@ struct Pattern::Program {
     re2::RE2 expression;
 };
 
-Pattern::Pattern(std::string_view ecma) : text_(ecma) {
+Pattern::Pattern(std::string_view ecma, std::int64_t most_memory) : text_(ecma) {
     re2::RE2::Options options;
     options.set_log_errors(false);
-    options.set_max_mem(kPatternMemory);
+    options.set_max_mem(most_memory);
     auto program = std::make_unique<const Program>(translated(ecma), options);
     if (program->expression.ok()) {
         program_ = std::move(program);
@@ -124,6 +122,9 @@ Pattern::Pattern(std::string_view ecma) : text_(ecma) {
         trouble_ = program->expression.error();
     }
 }
+
+Pattern::Pattern(std::string_view ecma, std::string trouble)
+    : text_(ecma), trouble_(std::move(trouble)) {}
 
 Pattern::~Pattern() = default;
 

@@ -39,6 +39,15 @@ std::string trouble_with_type(const json::value& schema) {
     return "is of type \"" + core::printable(*type, 40) + "\", not \"object\"";
 }
 
+// What clients of other people would fetch, or refuse a whole list of tools for. To compile every schema that is listed would
+// take as long as to read it, so first by its text, in which neither word may mean this.
+bool is_doubtful(std::string_view schema) {
+    constexpr std::string_view kReference = "\"$ref\":\"", kProperties = "\"properties\":[";
+    for (auto at = schema.find(kReference); at != schema.npos; at = schema.find(kReference, at + 1))
+        if (schema[at + kReference.size()] != '#') return true;
+    return schema.find(kProperties) != schema.npos;
+}
+
 // Why nothing can be checked against it; empty: it is fine.
 enum class Of { Arguments, Results };
 std::string trouble_with(std::string_view schema, const core::Limits& limits, Of what) {
@@ -50,7 +59,12 @@ std::string trouble_with(std::string_view schema, const core::Limits& limits, Of
     if (depth_of(*value, limits.schema_depth + 1) > limits.schema_depth)
         return "is nested deeper than " + std::to_string(limits.schema_depth) +
                " (limit schema_depth)";
-    return what == Of::Arguments ? trouble_with_type(*value) : std::string();
+    if (what == Of::Arguments)
+        if (auto trouble = trouble_with_type(*value); !trouble.empty()) return trouble;
+    if (!is_doubtful(schema) || !Schema::knows_dialect(*value)) return {};
+    const auto compiled = Schema::compile(*value);
+    return compiled ? std::string()
+                    : "cannot be used: " + core::printable(compiled.error().message, 300);
 }
 
 void note(std::vector<std::string>& notes, std::string text) {

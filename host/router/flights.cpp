@@ -48,6 +48,24 @@ void Flights::announce(CallId id, std::string_view server, std::string_view tool
         recorder_.announce(*found->second.record, server, tool);
 }
 
+void Flights::judged(CallId id, const policy::Verdict& verdict, std::string_view arguments,
+                     std::string_view digest) {
+    if (!recorder_.wanted()) return;
+    const auto found = flights_.find(id);
+    if (found == flights_.end() || !found->second.record) return;
+    auto& record = *found->second.record;
+    recorder_.judged(record, verdict, arguments);
+    record.digest = digest;
+}
+
+bool Flights::tell_sent(CallId id) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end() || !found->second.record) return true;
+    const auto may = recorder_.sent(*found->second.record);
+    if (!may) end_soon(id, may.error());
+    return may.has_value();
+}
+
 void Flights::tell_approval(CallId id, std::string_view server, std::string_view name,
                             std::string_view step) {
     const auto found = flights_.find(id);
@@ -153,6 +171,7 @@ void Flights::send(CallId id, connection::Caller& caller, connection::Connection
     const auto found = flights_.find(id);
     if (found == flights_.end()) return;
     auto& flight = found->second;
+    if (!tell_sent(id)) return;
     flight.connection = &target;
     release(flight);  // it counts at the connection now
     // The connection goes on counting, and tells the server when it gives up.

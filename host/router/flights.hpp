@@ -41,6 +41,11 @@ public:
     // It is about that tool of that server.
     void identify(CallId id, const std::string& public_name, const std::string& server,
                   const std::string& tool);
+    // The rules have said so of it, with these arguments; `digest`: of what its server says of the tool.
+    void judged(CallId id, const policy::Verdict& verdict, std::string_view arguments,
+                std::string_view digest = {});
+    // It goes to its server by another way than send(). False: it may not, and ends.
+    bool tell_sent(CallId id);
     bool are_recorded() const { return recorder_.wanted(); }
     // Of a call: it is told that it has begun; whose it will be, as far as that is certain.
     void announce(CallId id, std::string_view server, std::string_view tool);

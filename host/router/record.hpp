@@ -7,19 +7,27 @@
 #include "connection/caller.hpp"
 #include "connection/reply.hpp"
 #include "core/observer.hpp"
+#include "policy/policy.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace patchbay::router {
 
 struct Record {
     std::uint64_t number = 0;  // of the request
-    std::string who;
+    core::Principal caller;
     std::string method;
-    std::string name{};            // public, of a tool; as it was asked for
-    std::string server{}, tool{};  // as those of core::EndedRequest
+    // As those of core::AskedRequest.
+    std::string name{}, server{}, tool{};
+    const char* decision = "";
+    const char* level = "";
+    std::string rule{}, place{}, digest{};
+    std::size_t arguments_bytes = 0;
+    std::string arguments{};
     core::Clock::time_point begun{};
+    std::optional<core::Clock::time_point> sent{};
     std::size_t bytes_to_server = 0;
     bool announced = false;  // it was told that it has begun
 };
@@ -36,8 +44,12 @@ public:
                                   std::string_view server) const;
     // Of a call, once: whose it will be, as far as that is certain.
     void announce(Record& record, std::string_view server, std::string_view tool) const;
+    // What the rules say of it, with these arguments.
+    void judged(Record& record, const policy::Verdict& verdict, std::string_view arguments) const;
+    // It goes to its server now; an error: it may not.
+    Result<void> sent(Record& record) const;
     // `step`: of core::ApprovalStep.
-    void approval(const Record& record, std::string_view server, std::string_view name,
+    void approval(Record& record, std::string_view server, std::string_view name,
                   std::string_view step) const;
     void end(Record& record, const Result<connection::Reply>& outcome) const;
     // Its caller has gone: there is nobody left to have an outcome.
@@ -51,6 +63,7 @@ private:
         std::string_view trouble = {};
     };
     void tell(Record& record, const Outcome& outcome) const;
+    static core::AskedRequest asked(const Record& record);
 
     const core::Loop& loop_;
     core::Observer* const observer_;

@@ -73,6 +73,7 @@ void RequestRouter::note_use(CallId id, Caller& caller, ServerRequest& request, 
 template <class Then>
 void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, Then then) const {
     auto judged = this->judged(caller.principal().trust, request);
+    flights_.judged(id, judged.verdict, request.params.members);
     if (judged.decision() == policy::Decision::Allow)
         return note_use(id, caller, request, Consent::ByRule, then);
     if (judged.decision() == policy::Decision::Deny)
@@ -90,6 +91,7 @@ void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, The
                          if (auto hidden = not_shown(asker, approved.server, approved.method))
                              return flights_.end_soon(id, std::move(*hidden));
                          const auto now = this->judged(asker.principal().trust, approved);
+                         flights_.judged(id, now.verdict, approved.params.members);
                          if (now.decision() == policy::Decision::Deny)
                              return flights_.end_soon(id, now.denied);
                          note_use(id, asker, approved, Consent::InPerson, then);
@@ -144,6 +146,7 @@ void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approve
     if (target.state() != State::Ready)
         return flights_.end_soon(id, why_not_ready(target.status()));
     auto judged = this->judged(asker->principal().trust, waiting);
+    flights_.judged(id, judged.verdict, waiting.params.members);
     const auto decision = judged.decision();
     if (decision == policy::Decision::Deny || (decision == policy::Decision::Ask && !approved))
         return flights_.end_soon(id, std::move(judged.denied));
@@ -182,11 +185,13 @@ void RequestRouter::wish(Connection& target, CallId id, Caller& caller,
         const auto level = text_member(*params, "level");
         if (const auto wrong = wrong_level(level); !wrong.empty())
             return flights_.end_soon(id, {ErrorCode::Invalid, wrong});
+        if (!flights_.tell_sent(id)) return;
         return target.set_log_level(caller, level, flights_.end_with_reply(id));
     }
     const auto uri = text_member(*params, "uri");
     if (uri.empty())
         return flights_.end_soon(id, {ErrorCode::Invalid, request.method + " needs a \"uri\""});
+    if (!flights_.tell_sent(id)) return;
     target.subscribe(caller, uri, request.method == "resources/subscribe",
                      flights_.end_with_reply(id));
 }

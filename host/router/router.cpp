@@ -5,6 +5,7 @@
 #include "protocol/qualified_name.hpp"
 #include "protocol/raw_json.hpp"
 #include "router/approvals.hpp"
+#include "router/argument_checks.hpp"
 #include "router/call_params.hpp"
 #include "router/definitions.hpp"
 #include "router/flights.hpp"
@@ -83,6 +84,26 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
         flights.announce(id, servers.size() == 1 ? servers.front() : "", "");
     }
 
+    // For who records it: the digest is worth making only then.
+    void tell_judged(CallId id, const Entry& entry, const policy::Verdict& verdict,
+                     std::string_view arguments) {
+        if (flights.are_recorded())
+            flights.judged(id, verdict, arguments, ToolIndex::digest_of(entry));
+    }
+    // Of a tool that is known, which rule it is that denies it for certain.
+    void tell_denied(CallId id, const Entry* entry, const Caller& caller, const Call& call) {
+        if (!entry || !flights.are_recorded()) return;
+        const auto verdict = policy.judge(finder.question_about(*entry, caller.principal().trust));
+        if (verdict.decision == policy::Decision::Deny)
+            tell_judged(id, *entry, verdict, call.arguments);
+    }
+
+    std::optional<Error> wrong_arguments(const Entry& entry, const Connection& owner,
+                                         const Call& call) {
+        if (!owner.spec().config.check_arguments) return {};
+        return checks.fault(entry, call.arguments);
+    }
+
     // Time has passed: what its caller is shown may be less than it was.
     void send_call(CallId id, const Entry& entry, Call& call) {
         auto* const caller = caller_of(id);
@@ -99,14 +120,18 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
         flights.identify(id, entry.public_name, entry.server, entry.tool->name);
         policy::Question question;
         const auto verdict = guard.judge(entry, caller.principal().trust, question);
+        tell_judged(id, entry, verdict, call.arguments);
+        if (verdict.decision == policy::Decision::Deny)
+            return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
+        // Before anybody is asked: nobody need approve what cannot be sent.
+        if (auto wrong = wrong_arguments(entry, owner, call))
+            return flights.end_soon(id, std::move(*wrong));
         if (verdict.decision == policy::Decision::Allow) {
             if (auto due = guard.due(caller, entry, Consent::ByRule); !due.empty())
                 return note_use(id, entry, std::move(due), Consent::ByRule, call);
             return flights.send(id, caller, owner, request_of(entry.quoted_name, call));
         }
         Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
-        if (verdict.decision == policy::Decision::Deny)
-            return flights.end_soon(id, std::move(denied));
         Approvable wanted{entry.server,
                           entry.tool->name,
                           entry.public_name,
@@ -159,12 +184,16 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
             return flights.end_soon(id, std::move(*hidden));
         policy::Question question;
         const auto verdict = guard.judge(*entry, caller.principal().trust, question);
+        tell_judged(id, *entry, verdict, call.arguments);
         const bool unasked =
             verdict.decision == policy::Decision::Ask && consent == Consent::ByRule;
         if (verdict.decision == policy::Decision::Deny || unasked)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
         const auto owner = pool.lease(server, caller);
         if (!owner) return flights.end_soon(id, owner.error());
+        // The tool may take something else by now.
+        if (auto wrong = wrong_arguments(*entry, *owner, call))
+            return flights.end_soon(id, std::move(*wrong));
         if (auto* receipt = flights.receipt_of(id)) {
             if (auto spent = receipt->redeem(definitions.of(server, *entry->tool), call.arguments,
                                              pool.loop().now()))
@@ -209,8 +238,10 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
         if (auto hidden = finder.not_shown(caller, name))
             return flights.end_soon(id, std::move(*hidden));
         if (!up(known, caller)) {
-            if (auto denied = certain_denial(caller, request.server, name, tool))
+            if (auto denied = certain_denial(caller, request.server, name, tool)) {
+                tell_denied(id, known, caller, call);
                 return flights.end_soon(id, std::move(*denied));
+            }
         }
         const auto leased = pool.lease(request.server, caller);
         if (!leased) return flights.end_soon(id, leased.error());
@@ -285,6 +316,7 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
     const ServerRules rules;
     ToolFinder finder;
     const PinGuard guard;
+    ArgumentChecks checks{finder.index()};
     const Definitions definitions;
     Flights flights;
     const std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -319,6 +351,7 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     auto denied = known ? impl_->certain_denial(caller, known->server, call.name, known->tool->name)
                         : certain_denial(caller, call.name);
     if (denied) {
+        impl_->tell_denied(id, known, caller, call);
         impl_->flights.end_soon(id, std::move(*denied));
         return id;
     }

@@ -1,6 +1,7 @@
 #include "router/tool_index.hpp"
 
 #include "protocol/compose.hpp"
+#include "protocol/tool_digest.hpp"
 
 #include <algorithm>
 
@@ -53,6 +54,11 @@ const pins::Judged* ToolIndex::judge(const Entry& entry) const {
     entry.judged = &pins_->of_tool(entry.server, *entry.tool, entry.public_name);
     entry.judged_at = pins_->generation();
     return entry.judged;
+}
+
+const std::string& ToolIndex::digest_of(const Entry& entry) {
+    if (entry.digest.empty()) entry.digest = protocol::tool_digest(*entry.tool);
+    return entry.digest;
 }
 
 const ToolIndex::Entry* ToolIndex::find(std::string_view public_name) {

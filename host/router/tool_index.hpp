@@ -8,6 +8,7 @@
 #include "connection/connection_pool.hpp"
 #include "pins/pins.hpp"
 #include "policy/policy.hpp"
+#include "protocol/argument_check.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
 
@@ -33,7 +34,12 @@ public:
         // How it stands to what was approved, found once for each generation of the pins.
         mutable const pins::Judged* judged = nullptr;
         mutable std::uint64_t judged_at = 0;
+        // Once somebody has asked for them.
+        mutable std::string digest = {};
+        mutable std::shared_ptr<const protocol::ArgumentCheck> check = {};
     };
+    // protocol/tool_digest
+    static const std::string& digest_of(const Entry& entry);
 
     // `pins` null: nothing is pinned.
     ToolIndex(const catalogue::Catalogue& catalogue, connection::ConnectionPool& pool,

@@ -80,7 +80,9 @@ std::string why_down(const connection::Status& status) {
 }
 
 std::string to_agent(const Asker& asker) {
-    return "is not shown to agent \"" + asker.name + "\" (" + config::to_string(asker.place) + ")";
+    return (std::string_view(asker.kind) == "agent" ? "is not shown to agent \""
+                                                    : "is not in bundle \"") +
+           asker.name + "\" (" + config::to_string(asker.place) + ")";
 }
 
 // What may have been meant: tools that are listed, and how those of servers begin that have listed none.

@@ -59,8 +59,9 @@ const char* name_of(Why::Answer answer);  // "not-approved"
 struct Asker {
     core::Trust trust = core::Trust::Approves;
     const connection::Sight* sight = nullptr;  // null: is shown all
-    std::string name = {};                     // of the agent; empty: none
+    std::string name = {};                     // of the agent, or the bundle; empty: none
     config::Place place = {};                  // where it is defined
+    const char* kind = "agent";                // or "bundle"
 };
 
 // `statuses`: of all servers, by whoever runs them. `told`: what those that it may be about have listed there,

@@ -61,6 +61,68 @@ TEST_F(ServeViews, AnAgentIsShownWhatItsTableSays) {
     EXPECT_FALSE(hidden_was_started());
 }
 
+TEST_F(ServeViews, ABundleShowsWhatItAllowsAndCallsNothingElse) {
+    home.write("../config/patchbay/config.toml",
+               "[bundles.few]\nservers = ['x']\nallow = ['mcp__x__e*', 'mcp__x__a*']\ndeny = "
+               "['mcp__x__add']\n"
+               "[agents.limited]\nservers = ['x', 'hidden']\nbundle = 'few'\n"
+               "[bundles.broken]\nservers = ['x']\nallow = []\n");
+    for (const Words& flags : {Words{"--bundle", "few"}, Words{"--agent", "limited"}}) {
+        EXPECT_THAT(tools(flags),
+                    AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__x__add")),
+                          Not(HasSubstr("mcp__x__sleep")), Not(HasSubstr("mcp__hidden__"))));
+        McpClient mcp(home, true, "{}", flags);
+        EXPECT_EQ(text_in(mcp.call("mcp__x__echo", R"({"message":"hi"})")), "hi");
+        EXPECT_THAT(json::serialize(mcp.call("mcp__x__add", R"({"a":1,"b":2})")),
+                    HasSubstr("no tool"));
+    }
+    EXPECT_FALSE(hidden_was_started());
+    const auto why = home.run({"why", "mcp__x__add", "--bundle", "few"});
+    EXPECT_THAT(why.out, HasSubstr("is not in bundle \"few\" (user config "));
+    EXPECT_NE(why.exit_code, 0);
+    EXPECT_EQ(home.run({"why", "mcp__x__echo", "--bundle", "few"}).exit_code, 0);
+    const auto broken = home.run({"serve", "--bundle", "broken"});
+    EXPECT_NE(broken.exit_code, 0);
+    EXPECT_THAT(broken.err, HasSubstr("an empty list allows nothing"));
+    const auto misspelt = home.run({"serve", "--bundle", "fwe"});
+    EXPECT_THAT(misspelt.err, HasSubstr("did you mean \"few\""));
+}
+
+TEST_F(ServeViews, AMetaBundleListsNoToolAndCallsThoseThatAreFound) {
+    home.write("../config/patchbay/config.toml",
+               "[permissions]\ndeny = ['mcp__x__env']\n"
+               "[bundles.all]\nservers = ['x']\nmode = 'meta'\n");
+    McpClient mcp(home, false, "{}", {"--bundle", "all"});
+    mcp.greet();
+    const auto listed = json::serialize(mcp.ask("tools/list"));
+    EXPECT_THAT(listed,
+                AllOf(HasSubstr("patchbay__search_tools"), HasSubstr("patchbay__call_tool"),
+                      Not(HasSubstr("mcp__x__")), Not(HasSubstr("patchbay__server_restart"))));
+    EXPECT_THAT(json::serialize(mcp.call("patchbay__search_tools", R"({"query":"echo"})")),
+                AllOf(HasSubstr("mcp__x__echo"), HasSubstr("inputSchema")));
+    EXPECT_EQ(text_in(mcp.call("patchbay__call_tool",
+                               R"({"name":"mcp__x__echo","arguments":{"message":"hi"}})")),
+              "hi");
+    EXPECT_THAT(json::serialize(
+                    mcp.call("patchbay__call_tool", R"({"name":"mcp__x__env","arguments":{}})")),
+                HasSubstr("is denied by [permissions] deny"));
+    EXPECT_THAT(json::serialize(mcp.call("patchbay__call_tool", R"({"name":"mcp__hidden__echo"})")),
+                HasSubstr("no tool"));
+    EXPECT_THAT(
+        json::serialize(mcp.call("patchbay__call_tool", R"({"name":"patchbay__call_tool"})")),
+        HasSubstr("is no tool of a server"));
+    EXPECT_THAT(json::serialize(mcp.call("patchbay__call_tool", R"({"nom":"x"})")),
+                HasSubstr("it takes name"));
+}
+
+TEST_F(ServeViews, ArgumentsThatDoNotFitAreAnErrorOfTheTool) {
+    McpClient mcp(home, false, "{}", {"--servers", "x"});
+    mcp.greet();
+    const auto told = json::serialize(mcp.call("mcp__x__echo", R"({"message":{"a":1}})"));
+    EXPECT_THAT(told, AllOf(HasSubstr("\"isError\":true"), HasSubstr("message"),
+                            HasSubstr("expected string")));
+}
+
 TEST_F(ServeViews, AServerOfAnAgentsOwnIsShownToItAndToWhoPicksIt) {
     home.write("../config/patchbay/config.toml",
                "[agents.owner.servers.own]\ncommand = '" + example_server() +

@@ -76,6 +76,7 @@ const KeyRow kKeyRows[] = {
     {"fallback", kUrl, "fallback = [\"sse\"]"},
     {"forward_headers", kUrl, "forward_headers = [\"x-a\"]"},
     {"required", kProgram, "required = true"},
+    {"check_arguments", kProgram, "check_arguments = false"},
     {"restart", kProgram, "restart = \"never\""},
 };
 

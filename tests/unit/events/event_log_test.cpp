@@ -36,11 +36,15 @@ protected:
         return all;
     }
     void begin(std::uint64_t number, const std::string& server = "git") {
-        log.on_call_begun({number, "person", "mcp__git__log", server, "log"});
+        log.on_call_begun({number, person, "mcp__git__log", server, "log"});
     }
     void end(std::uint64_t number, std::string_view outcome, std::string_view trouble = {}) {
-        log.on_request_ended({"tools/call", "git", "log", outcome, 1500ms, 20, 30, number,
-                              "mcp__git__log", trouble});
+        log.on_request_ended({{"tools/call", "git", "log", "mcp__git__log", number},
+                              outcome,
+                              1500ms,
+                              20,
+                              30,
+                              trouble});
     }
 
     void state_of(std::uint64_t connection, std::string_view state, std::string_view trouble = {}) {
@@ -56,6 +60,7 @@ protected:
         return all;
     }
 
+    const core::Principal person;
     test::TurnedLoop loop;
     EventLog log{loop};
     std::vector<json::object> told;
@@ -95,7 +100,8 @@ TEST_F(Events, WhatAServerSaysInItsErrorIsAnAnswerAndNotTold) {
 
 TEST_F(Events, TheEndOfACallIsOfTheServerOfItsBeginning) {
     begin(1);
-    log.on_request_ended({"tools/call", {}, {}, "not_found", 1ms, 1, 2, 1, "mcp__git__none", "no"});
+    log.on_request_ended(
+        {{"tools/call", {}, {}, "mcp__git__none", 1}, "not_found", 1ms, 1, 2, "no"});
     EXPECT_EQ(told.at(1).at("server"), "git");
 }
 
@@ -110,7 +116,7 @@ TEST_F(Events, AStartOfThousandsIsAsLongAsOneOfAHundred) {
 }
 
 TEST_F(Events, ARequestThatIsNoCallIsNotToldOf) {
-    log.on_request_ended({"ping", "git", {}, "ok", 1ms, 1, 2, 3});
+    log.on_request_ended({{"ping", "git", {}, {}, 3}, "ok", 1ms, 1, 2});
     EXPECT_TRUE(told.empty());
 }
 

@@ -41,6 +41,57 @@ TEST(View, HoldsAToolThatMatchesAndWhatElseAServerHasByItsBareName) {
     EXPECT_FALSE(View().sight()) << "all there is";
 }
 
+TEST(View, ABundleHoldsWhatItAllowsButForWhatItDenies) {
+    config::Config config;
+    config::Bundle bundle{"b", {}};
+    bundle.servers = {"git", "x"};
+    bundle.allow = {"mcp__git__*", "mcp__x__*"};
+    bundle.deny = {"mcp__git__push*", "mcp__x__*"};
+    config.bundles = {bundle};
+    const auto view = view_of_bundle(config, "b");
+    ASSERT_TRUE(view) << view.error().message;
+    EXPECT_TRUE(view->holds("git", "mcp__git__log"));
+    EXPECT_FALSE(view->holds("git", "mcp__git__push"));
+    EXPECT_FALSE(view->holds("git", "mcp__git__push_all"));
+    EXPECT_TRUE(view->sight()->holds_others_of("git"));
+    EXPECT_FALSE(view->holds("x")) << "nothing of it is left";
+    EXPECT_FALSE(view->holds("y", "mcp__y__a"));
+    EXPECT_FALSE(view->meta);
+    // Whatever it is joined with shows no more than it does, and two that have nothing in common show nothing.
+    EXPECT_FALSE(of_tools({"mcp__git__push"}).within(*view).holds("git", "mcp__git__push"));
+    EXPECT_FALSE(picking({"y"}).within(*view).holds("git"));
+    EXPECT_FALSE(view->within(picking({"y"})).holds("y"));
+    EXPECT_NE(view->key(), picking({"git", "x"}).key());
+    config.bundles[0].deny.clear();
+    EXPECT_NE(view->key(), view_of_bundle(config, "b")->key())
+        << "a session of the one is none of the other";
+    config.bundles[0].mode = "meta";
+    EXPECT_TRUE(view_of_bundle(config, "b")->meta);
+}
+
+TEST(View, AnAgentIsShownNoMoreThanItsBundle) {
+    config::Config config;
+    config::Bundle bundle{"b", {}};
+    bundle.servers = {"git"};
+    bundle.deny = {"mcp__git__push"};
+    config.bundles = {bundle};
+    config::Agent agent;
+    agent.name = "a";
+    agent.servers = {"git", "x"};
+    agent.bundle = "b";
+    config.agents = {agent};
+    const auto view = view_of_agent(config, "a");
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->agent, "a");
+    EXPECT_TRUE(view->holds("git", "mcp__git__log"));
+    EXPECT_FALSE(view->holds("git", "mcp__git__push"));
+    EXPECT_FALSE(view->holds("x"));
+    config.agents[0].bundle = "none";
+    EXPECT_FALSE(view_of_agent(config, "a"));
+    config.bundles[0].fault = "it is broken";
+    EXPECT_THAT(view_of_bundle(config, "b").error().message, HasSubstr("it is broken"));
+}
+
 TEST(View, TwoShowNoMoreThanEachAlone) {
     const auto both = picking({"git", "x"})
                           .within(of_tools({"mcp__git__*", "mcp__y__*"}))

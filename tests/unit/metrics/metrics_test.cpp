@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 core::EndedRequest call_of(std::string_view tool, std::string_view outcome = "ok",
                            std::chrono::nanoseconds duration = 3ms) {
-    return {"tools/call", "git", tool, outcome, duration, 10, 200};
+    return {{"tools/call", "git", tool}, outcome, duration, 10, 200};
 }
 
 std::size_t lines_with(const std::string& text, std::string_view part) {
@@ -34,7 +34,7 @@ TEST(Metrics, CallsAreCountedByServerToolAndOutcome) {
     metrics.on_request_ended(call_of("log"));
     metrics.on_request_ended(call_of("log", "is_error"));
     metrics.on_request_ended(call_of("log", "timeout"));
-    metrics.on_request_ended({"prompts/get", "git", {}, "server_error", 1ms, 1, 2});
+    metrics.on_request_ended({{"prompts/get", "git"}, "server_error", 1ms, 1, 2});
     const auto text = metrics.text({});
     for (const auto* line :
          {"patchbay_tool_calls_total{server=\"git\",tool=\"log\",outcome=\"ok\"} 2\n",
@@ -84,7 +84,7 @@ TEST(Metrics, BeyondSomeOfAServerToolsAreCountedTogether) {
     Metrics metrics;
     for (std::size_t i = 0; i < Metrics::kMostOfServer + 50; ++i)
         metrics.on_request_ended(call_of("tool_" + std::to_string(i)));
-    metrics.on_request_ended({"tools/call", "hub", "log", "ok", 1ms, 0, 0});
+    metrics.on_request_ended({{"tools/call", "hub", "log"}, "ok", 1ms, 0, 0});
     const auto text = metrics.text({});
     EXPECT_EQ(lines_with(text, "patchbay_tool_calls_total{server=\"git\""),
               Metrics::kMostOfServer + 1);
@@ -97,8 +97,12 @@ TEST(Metrics, BeyondSomeOfAllServersToolsAndServersAreCountedTogether) {
     Metrics metrics;
     for (std::size_t server = 0; server < Metrics::kMostServers + 100; ++server)
         for (std::size_t tool = 0; tool < 10; ++tool)
-            metrics.on_request_ended({"tools/call", "s" + std::to_string(server),
-                                      "t" + std::to_string(tool), "ok", 1ms, 0, 0});
+            metrics.on_request_ended(
+                {{"tools/call", "s" + std::to_string(server), "t" + std::to_string(tool)},
+                 "ok",
+                 1ms,
+                 0,
+                 0});
     const auto text = metrics.text({});
     EXPECT_LE(lines_with(text, "patchbay_tool_calls_total{"),
               Metrics::kMostSeries + Metrics::kMostServers + 1);

@@ -53,6 +53,33 @@ TEST(ToolPage, AToolWhoseInputSchemaCannotBeUsedStaysAndTakesAnyArguments) {
     }
 }
 
+TEST(ToolPage, ASchemaThatOthersWouldFetchOrRefuseIsReplacedAndNoOther) {
+    const auto schema_of = [](const char* schema) {
+        const auto page = page_of({{{"name", "t"}, {"inputSchema", json::parse(schema)}}});
+        EXPECT_EQ(page.tools.size(), 1u) << schema;
+        return std::pair(page.tools.at(0).input_schema(), page.tools.at(0).schema_fault);
+    };
+    for (const char* bad :
+         {R"({"type":"object","properties":{"a":{"$ref":"https://example.com/a.json"}}})",
+          R"({"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}})",
+          R"({"type":"object","properties":[]})"}) {
+        const auto [schema, why] = schema_of(bad);
+        EXPECT_EQ(schema, kAnything) << bad;
+        EXPECT_THAT(why, HasSubstr("cannot be used: at #/properties")) << bad;
+    }
+    for (
+        const char* good :
+        {R"({"type":"object","$defs":{"d":{}},"properties":{"a":{"$ref":"#/$defs/d"}}})",
+         R"({"type":"object","properties":{"$ref":{"type":"string"}}})",
+         R"({"type":"object","properties":{"a":{"const":{"$ref":"x"}}}})",
+         R"({"$schema":"http://json-schema.org/draft-04/schema#","type":"object","properties":[]})",
+         R"({"type":"object","properties":{"a":{"type":"string","required":true}}})"}) {
+        const auto [schema, why] = schema_of(good);
+        EXPECT_EQ(schema, json::parse(good));
+        EXPECT_EQ(why, "") << good;
+    }
+}
+
 TEST(ToolPage, AnOutputSchemaThatCannotBeUsedIsLeftOut) {
     const auto page = page_of(
         {{{"name", "t"}, {"inputSchema", nested(1)}, {"outputSchema", 3}},

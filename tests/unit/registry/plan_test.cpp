@@ -102,6 +102,8 @@ const Row kRows[] = {
      "restart a: fallback\n"},
     {"limits", kStdio, "command = \"run\"\nlimits = { files = 64 }", "restart a: limits\n"},
     {"required", kStdio, "command = \"run\"\nrequired = true", "adjust a: required\n"},
+    {"check_arguments", kStdio, "command = \"run\"\ncheck_arguments = false",
+     "adjust a: check_arguments\n"},
     {"restart", kStdio, "command = \"run\"\nrestart = false", "adjust a: restart\n"},
     {"connect_timeout_ms", kUrl, "url = \"https://example.com\"\nconnect_timeout_ms = 5",
      "restart a: connect_timeout_ms\n"},

@@ -17,8 +17,9 @@ struct Counts final : core::Observer {
         std::size_t sent, received;
     };
     void on_request_ended(const core::EndedRequest& told) override {
-        ended.push_back({std::string(told.method), std::string(told.server), std::string(told.tool),
-                         std::string(told.outcome), told.bytes_to_server, told.bytes_from_server});
+        ended.push_back({std::string(told.asked.method), std::string(told.asked.server),
+                         std::string(told.asked.tool), std::string(told.outcome),
+                         told.bytes_to_server, told.bytes_from_server});
     }
     void on_server_state(const core::ServerState& told) override {
         states.push_back(std::string(told.server) + " " + std::string(told.state));

@@ -1,0 +1,145 @@
+#include "audit/record_text.hpp"
+
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace patchbay::audit {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kUsualBytes = 512;
+
+// Nearly all texts are: they are copied as they are.
+bool is_plain(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+    });
+}
+
+std::int64_t microseconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+}
+
+// Masked before it is cut: of half a secret nobody can tell that it is one.
+void put_arguments(RecordText& record, std::string_view arguments) {
+    auto masked = core::log::masked(arguments);
+    // Between tokens, where alone they can be; a record is a line.
+    std::replace(masked.begin(), masked.end(), '\n', ' ');
+    std::replace(masked.begin(), masked.end(), '\r', ' ');
+    if (masked.size() <= kMostArguments && core::check_json_object(masked))
+        return record.put_raw("arguments", masked);
+    const auto told = core::printable(masked, kMostArguments);
+    record.put_raw("arguments", json::serialize(json::string(told)));
+}
+
+void put_caller(RecordText& record, const core::Principal& caller) {
+    RecordText who;
+    who.put_own("kind", name_of(caller.kind));
+    who.put("id", caller.id);
+    who.put("name", caller.name);
+    record.put_raw("caller", "{" + std::move(who).take() + "}");
+}
+
+}  // namespace
+
+void RecordText::begin(std::string_view key) {
+    if (!text_.empty()) text_ += ',';
+    text_.append("\"").append(key).append("\":");
+}
+
+void RecordText::put(std::string_view key, std::string_view foreign) {
+    if (foreign.empty()) return;
+    begin(key);
+    const auto masked = core::log::masked(foreign);
+    if (masked.size() <= kMostText && is_plain(masked))
+        text_.append("\"").append(masked).append("\"");
+    else
+        text_ += json::serialize(json::string(core::printable(masked, kMostText)));
+}
+
+void RecordText::put_own(std::string_view key, std::string_view word) {
+    if (word.empty()) return;
+    begin(key);
+    if (is_plain(word))
+        text_.append("\"").append(word).append("\"");
+    else
+        text_ += json::serialize(json::string(core::printable(word, kMostText)));
+}
+
+void RecordText::put(std::string_view key, std::int64_t number) {
+    begin(key);
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    text_.append(digits.begin(), end);
+}
+
+void RecordText::put_raw(std::string_view key, std::string_view value) {
+    begin(key);
+    text_ += value;
+}
+
+// By hand, for a call pays for it: strftime takes longer than all the rest of a record.
+std::string head_of_record(core::Calendar::time_point at, std::string_view kind) {
+    using namespace std::chrono;
+    const auto day = floor<days>(at);
+    const year_month_day date(day);
+    const auto since = floor<milliseconds>(at - day).count();
+    std::string text = "\"at\":\"0000-00-00T00:00:00.000Z\",\"kind\":\"";
+    const auto put = [&text](std::size_t end, std::int64_t number, int digits) {
+        for (; digits > 0; --digits, number /= 10)
+            text[--end] = static_cast<char>('0' + number % 10);
+    };
+    constexpr std::size_t kBegin = 6;  // of the year
+    put(kBegin + 4, static_cast<int>(date.year()), 4);
+    put(kBegin + 7, static_cast<unsigned>(date.month()), 2);
+    put(kBegin + 10, static_cast<unsigned>(date.day()), 2);
+    put(kBegin + 13, since / 3'600'000, 2);
+    put(kBegin + 16, since / 60'000 % 60, 2);
+    put(kBegin + 19, since / 1'000 % 60, 2);
+    put(kBegin + 23, since % 1'000, 3);
+    return text.append(kind).append("\"");
+}
+
+std::string members_of_request(std::string_view id, const core::AskedRequest& asked) {
+    std::string room;
+    room.reserve(kUsualBytes);
+    RecordText record(std::move(room));
+    record.put_own("id", id);
+    if (asked.caller) put_caller(record, *asked.caller);
+    record.put("method", asked.method);
+    record.put_own("server", asked.server);
+    record.put("tool", asked.tool);
+    record.put("name", asked.name);
+    record.put_own("digest", asked.digest);
+    record.put_own("decision", asked.decision);
+    record.put_own("level", asked.level);
+    record.put_own("rule", asked.rule);
+    record.put_own("place", asked.place);
+    record.put("arguments_bytes", static_cast<std::int64_t>(asked.arguments_bytes));
+    if (!asked.arguments.empty()) put_arguments(record, asked.arguments);
+    return std::move(record).take();
+}
+
+std::string members_of_outcome(const core::EndedRequest& ended) {
+    RecordText record;
+    record.put_own("outcome", ended.outcome);
+    const auto waited = ended.waited.value_or(ended.duration);
+    record.put("wait_us", microseconds(waited));
+    if (ended.waited) record.put("run_us", microseconds(ended.duration - waited));
+    record.put("result_bytes", static_cast<std::int64_t>(ended.bytes_from_server));
+    // What a server says in its error is an answer, and that is not told.
+    if (ended.outcome != "server_error") record.put("reason", ended.trouble);
+    return std::move(record).take();
+}
+
+}  // namespace patchbay::audit

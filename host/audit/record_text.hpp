@@ -1,0 +1,55 @@
+// What a record of the audit says, as the raw members of a JSON object; the chain (chain.hpp) puts number and
+// hashes around them.
+//
+//   "at":"2026-07-28T09:00:00.123Z","kind":"call","id":"9f3c01ab-17","caller":{"kind":"person"},
+//   "method":"tools/call","server":"files","tool":"read","name":"mcp__files__read","digest":"5d41...",
+//   "decision":"allow","level":"allow-always","rule":"tools \"read\"","place":"user config ...:3:1",
+//   "arguments_bytes":17,"outcome":"ok","wait_us":12,"run_us":340,"result_bytes":52
+//
+// Kinds: "call", a request that has ended; "begun", one that was sent and had not ended yet; "mended", "cut", "lost"
+// and "removed" are the trail's words about itself (trail.hpp, audit_log.hpp). What is not known is left out.
+//
+// Threads: [value]. Errors: none. Foreign text is masked and made printable.
+// Limits:  kMostText of a text, kMostArguments of arguments: what is longer is cut, and arguments then stand as a text.
+#pragma once
+
+#include "core/observer.hpp"
+#include "core/time_source.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace patchbay::audit {
+
+inline constexpr std::size_t kMostText = 1'000;
+inline constexpr std::size_t kMostArguments = 16u << 10;
+
+// Builds them one by one.
+class RecordText {
+public:
+    RecordText() = default;
+    explicit RecordText(std::string members) : text_(std::move(members)) {}
+
+    void put(std::string_view key, std::string_view foreign);  // left out where it is empty
+    // Words of ours and of files, which hold no secret.
+    void put_own(std::string_view key, std::string_view word);
+    void put(std::string_view key, std::int64_t number);
+    void put_raw(std::string_view key, std::string_view json);
+    std::string take() && { return std::move(text_); }
+
+private:
+    void begin(std::string_view key);
+
+    std::string text_;
+};
+
+// `"at":...,"kind":...`
+std::string head_of_record(core::Calendar::time_point at, std::string_view kind);
+// Of a request what is known when it is sent, or was refused. `id`: what tells it from those of other hosts.
+std::string members_of_request(std::string_view id, const core::AskedRequest& asked);
+// Behind these, when it has ended.
+std::string members_of_outcome(const core::EndedRequest& ended);
+
+}  // namespace patchbay::audit

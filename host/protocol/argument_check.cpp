@@ -1,0 +1,63 @@
+#include "protocol/argument_check.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/arguments.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace patchbay::protocol {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kMostTold = 5;  // faults of one call
+
+// Whether every object fits it, by what many tools without arguments say.
+bool takes_anything(const json::value& schema) {
+    constexpr std::array<std::string_view, 5> kWords = {"type", "$schema", "title", "description",
+                                                        "$comment"};
+    const auto* keywords = schema.if_object();
+    if (!keywords) return false;
+    return std::all_of(keywords->begin(), keywords->end(), [&](const auto& member) {
+        const std::string_view key(member.key().data(), member.key().size());
+        if (key == "type") return member.value() == "object";
+        if (key == "additionalProperties") return member.value() == true;
+        const auto* list = member.value().if_object();
+        if (key == "properties") return list && list->empty();
+        return std::find(kWords.begin(), kWords.end(), key) != kWords.end();
+    });
+}
+
+}  // namespace
+
+ArgumentCheck::ArgumentCheck(const Tool& tool) {
+    const auto written = tool.input_schema();
+    if (!tool.schema_fault.empty() || takes_anything(written)) return;
+    auto compiled = Schema::compile(written, kMostSubschemas);
+    if (compiled)
+        schema_ = std::move(*compiled);
+    else
+        unusable_ = compiled.error().message;
+}
+
+std::string ArgumentCheck::fault(const Tool& tool, std::string_view raw) const {
+    if (!schema_ || raw.size() > kMostBytes) return {};
+    const auto arguments = core::parse_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth});
+    if (!arguments) return {};  // whoever sends it says what is wrong with that
+    const auto errors = schema_->judge(*arguments, kMostSteps);
+    if (!errors || errors->empty()) return {};
+    auto told = told_for_people(*errors, tool.input_schema(), *arguments);
+    if (told.size() > kMostTold) {
+        const auto more = std::to_string(told.size() - kMostTold);
+        told.resize(kMostTold);
+        told.push_back("and " + more + " more");
+    }
+    return core::join(told, "; ");
+}
+
+}  // namespace patchbay::protocol

@@ -1,0 +1,116 @@
+// What a record says of a request, and what it does not.
+#include "audit/record_text.hpp"
+
+#include "core/secrets.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::audit {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+json::object object(const std::string& members) {
+    return json::parse("{" + members + "}").as_object();
+}
+
+struct ARecord : testing::Test {
+    core::Principal client{core::Principal::Kind::Client, "7", "editor"};
+    core::AskedRequest asked;
+    core::EndedRequest ended;
+
+    ARecord() {
+        asked.method = "tools/call";
+        asked.server = "files";
+        asked.tool = "read";
+        asked.name = "mcp__files__read";
+        asked.number = 3;
+        asked.caller = &client;
+        asked.decision = "allow";
+        asked.level = "allow-always";
+        asked.rule = "tools \"read\"";
+        asked.place = "user config /c.toml:3:1";
+        asked.digest = "abc";
+        asked.arguments_bytes = 17;
+    }
+};
+
+TEST_F(ARecord, SaysWhoAskedForWhatAndWhyItWasLetThrough) {
+    const auto told = object(members_of_request("run-3", asked));
+    EXPECT_EQ(told,
+              json::parse(R"({"id":"run-3","caller":{"kind":"client","id":"7","name":"editor"},
+        "method":"tools/call","server":"files","tool":"read","name":"mcp__files__read","digest":"abc",
+        "decision":"allow","level":"allow-always","rule":"tools \"read\"","place":"user config /c.toml:3:1",
+        "arguments_bytes":17})"));
+}
+
+TEST_F(ARecord, HasTheTimesApart) {
+    ended.asked = asked;
+    ended.outcome = "ok";
+    ended.duration = 900us;
+    ended.waited = 300us;
+    ended.bytes_from_server = 42;
+    EXPECT_EQ(object(members_of_outcome(ended)),
+              json::parse(R"({"outcome":"ok","wait_us":300,"run_us":600,"result_bytes":42})"));
+    ended.waited = {};
+    ended.outcome = "denied";
+    ended.trouble = "no rule";
+    EXPECT_EQ(
+        object(members_of_outcome(ended)),
+        json::parse(R"({"outcome":"denied","wait_us":900,"result_bytes":42,"reason":"no rule"})"));
+}
+
+TEST_F(ARecord, KeepsWhatAServerSaysInItsErrorToItself) {
+    ended.asked = asked;
+    ended.outcome = "server_error";
+    ended.trouble = "you asked for sesame";
+    EXPECT_THAT(members_of_outcome(ended), Not(HasSubstr("sesame")));
+}
+
+TEST_F(ARecord, MasksSecretsWhereverTheyStand) {
+    core::Secrets secrets;
+    secrets.add("sesame-open-99");
+    asked.arguments = R"({"path":"sesame-open-99","b":["x sesame-open-99"]})";
+    asked.name = "mcp__files__sesame-open-99";
+    client.name = "sesame-open-99";
+    ended.asked = asked;
+    ended.outcome = "denied";
+    ended.trouble = "it is sesame-open-99";
+    const auto text = members_of_request("r", asked) + members_of_outcome(ended);
+    EXPECT_THAT(text, Not(HasSubstr("sesame")));
+    EXPECT_EQ(object(members_of_request("r", asked)).at("arguments"),
+              json::parse(R"({"path":"***","b":["x ***"]})"));
+}
+
+TEST_F(ARecord, IsOneLineOfJsonWhateverItsTextsHold) {
+    asked.tool = std::string_view("a\n\"\\\0\x1b[31m\xff\xe2\x80\xae", 14);
+    asked.arguments = "{\n  \"a\": 1,\r\n \"b\": \"x\\ny\"}";
+    const auto text = members_of_request("r", asked);
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    const auto told = object(text);
+    EXPECT_EQ(told.at("arguments"), json::parse(R"({"a":1,"b":"x\ny"})"));
+    EXPECT_THAT(std::string(told.at("tool").as_string()), Not(HasSubstr("\x1b")));
+}
+
+TEST_F(ARecord, CutsWhatIsLong) {
+    const std::string long_name(10'000, 'x');
+    asked.name = long_name;
+    const std::string arguments = "{\"a\":\"" + std::string(100'000, 'y') + "\"}";
+    asked.arguments = arguments;
+    const auto text = members_of_request("r", asked);
+    EXPECT_LT(text.size(), kMostArguments + 3 * kMostText);
+    EXPECT_TRUE(object(text).at("arguments").is_string()) << "what was cut is no object any more";
+}
+
+TEST(TheHeadOfARecord, HasTheTimeToAMillisecond) {
+    const auto at = core::Calendar::time_point(1785229200123ms);
+    EXPECT_EQ(head_of_record(at, "call"), R"("at":"2026-07-28T09:00:00.123Z","kind":"call")");
+}
+
+}  // namespace
+}  // namespace patchbay::audit
