@@ -58,7 +58,7 @@ TEST(AuthTables, ThatNoServerUsesAreJudgedAsWell) {
     EXPECT_THAT(
         checked.err,
         AllOf(HasSubstr("warning: user config " + file + ":1:7: auth.corp: auth method "),
-              HasSubstr("lacks \"token\""), HasSubstr("; no server uses it\n"),
+              HasSubstr("lacks \"token\""), HasSubstr("; no server uses it [invalid-auth]\n"),
               HasSubstr(":6:7: auth.nameless: \"kind\" is missing"), Not(HasSubstr("good"))));
 }
 
@@ -257,7 +257,8 @@ TEST_F(EnterpriseFile, WithARuleForAServerOfNearlyThatNameIsToldByWhatAsksForIt)
 
 TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedForEachVariableAndFileThatDoesNotCount) {
     const std::string exclusive = "[permissions]\ndeny = []\n";
-    const std::string why = "/etc/patchbay/enterprise.toml is exclusive\n";
+    const std::string because = "/etc/patchbay/enterprise.toml is exclusive";
+    const auto why = because + "\n";
     home.environment["MCP_TOOL_TIMEOUT"] = "5";
     home.environment["PATCHBAY_PLUGIN_PATH"] = "/nowhere";
     EXPECT_THAT(run(exclusive, {"mcp", "list"}).err,
@@ -266,14 +267,15 @@ TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedForEachVariableAndFileThatDoesNotCo
     const auto file = (home.user_config() / "mcp.json").string();
     const auto checked = run(exclusive, {"config", "check", file});
     EXPECT_EQ(checked.exit_code, 0);
-    EXPECT_THAT(checked.err, HasSubstr(file + ": it does not count: " + why));
+    EXPECT_THAT(checked.err,
+                HasSubstr(file + ": it does not count: " + because + " [ignored-source]\n"));
     EXPECT_EQ(checked.out, "");
 }
 
 TEST_F(EnterpriseFile, ThatTurnsAServerOffIsForItsAdministrator) {
     const std::string off = "exclusive = false\n[servers.ex]\nenabled = false\n";
     const auto advice = HasSubstr(
-        "disabled (enterprise config /etc/patchbay/enterprise.toml:3:1); ask your administrator\n");
+        "disabled (enterprise config /etc/patchbay/enterprise.toml:3:1); ask your administrator");
     for (const Words& verb : {Words{"call", "mcp__ex__echo"}, Words{"tools", "--server", "ex"},
                               Words{"mcp", "status", "ex"}}) {
         const auto done = run(off, verb);
