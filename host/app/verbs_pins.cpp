@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::size_t kMostShown = 2'000;  // bytes of a value
 
-// What of the server has to be known: what was listed before does, unless it is to be asked. What is approved is looked
-// for everywhere, what is compared where it is known.
-enum class Look { Known, AllLists, Anew };
+// Known: what was listed last does, by whichever host, and starts nobody: a server that is started for it may list
+// something else than the one that somebody is refused by.
+enum class Look { Known, Anew };
 
 std::string folded(std::string text) {
     if (text.size() <= kMostShown) return text;
@@ -62,19 +62,16 @@ void print(const Difference& difference) {
         print_line("  and " + std::to_string(difference.more_fields) + " more places");
 }
 
-catalogue::List list_of(Kind kind) {
-    return service::list_of(kind);
-}
-
 // What another host, or this one earlier, was told of such things; false: nobody was.
 bool is_known(Session& session, const std::string& server, Kind kind) {
     auto& catalogue = session.host().catalogue();
     const auto found = session.host().connections().find(server);
     if (!found) return false;
     const auto& spec = found->get().spec();
-    if (catalogue.has_none(server, spec.definition_key, list_of(kind))) return true;
-    const auto* kept = catalogue.items(server, session.servers().origin_of(spec), list_of(kind));
-    return kept && !kept->outdated;
+    if (catalogue.has_none(server, spec.definition_key, service::list_of(kind))) return true;
+    const auto* kept =
+        catalogue.items(server, session.servers().origin_of(spec), service::list_of(kind));
+    return kept != nullptr;
 }
 
 void list_things(Session& session, const std::string& server, Kind kind) {
@@ -94,8 +91,8 @@ std::optional<Error> learn(Session& session, const std::string& server, Look loo
         const auto found = all.find(server);
         return found == all.end() ? nullptr : found->second.get();
     };
-    if (look == Look::Anew || !listing() || !listing()->whole)
-        ask_for_tools(session, {server}, service::Ask::Anew, 0);
+    const bool started = look == Look::Anew || !listing() || !listing()->whole;
+    if (started) ask_for_tools(session, {server}, service::Ask::Anew, 0);
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted by the user"};
     if (!listing()) {
         for (const auto& status : session.servers().statuses())
@@ -103,10 +100,10 @@ std::optional<Error> learn(Session& session, const std::string& server, Look loo
         return Error{ErrorCode::Unavailable, "server \"" + server + "\" lists nothing"};
     }
     for (const auto kind : {Kind::Prompts, Kind::Templates}) {
+        const auto& definition = listing()->definition;
+        if (host.catalogue().has_none(server, definition, service::list_of(kind))) continue;
         const bool known = is_known(session, server, kind);
-        if (host.catalogue().has_none(server, listing()->definition, list_of(kind))) continue;
-        if (look == Look::Anew || (look == Look::AllLists && !known))
-            list_things(session, server, kind);
+        if (look == Look::Anew || (started && !known)) list_things(session, server, kind);
     }
     return {};
 }
@@ -202,7 +199,7 @@ bool somebody_is_there() {
 }
 
 int approve(Session& session, const std::string& server, ToolTrust how, json::array& told) {
-    if (const auto why = learn(session, server, how.refresh ? Look::Anew : Look::AllLists))
+    if (const auto why = learn(session, server, how.refresh ? Look::Anew : Look::Known))
         return session.report(*why);
     auto& pins = pins_of(session)->pins();
     auto now = pins.listed(server, public_names(session, server));

@@ -1,5 +1,6 @@
 #include "pins/pins.hpp"
 
+#include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -90,6 +91,10 @@ void Pins::read(Server& server) {
     auto read = store_.read(server.key, Texts::LeftOut);
     server.trouble = read ? std::nullopt : std::optional(read.error());
     server.record = read ? std::move(*read) : std::nullopt;
+    // Where it blocks nothing it would pass in silence.
+    if (server.trouble)
+        core::log::warn("server \"" + server.key.server +
+                        "\": what was approved of it cannot be read: " + server.trouble->message);
     server.tools.clear();
     ++generation_;
 }

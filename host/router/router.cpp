@@ -161,7 +161,11 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
     void note_use(CallId id, const Entry& entry, std::vector<pins::Name> due, Consent consent,
                   Call& call) {
         const auto server = entry.server, tool = entry.tool->name;
-        flights.bound(id, *call.begun, call.timeout, {server});
+        if (call.timeout.count() > 0)
+            flights.bound(id, left_of(call),
+                          {ErrorCode::Timeout, "server \"" + server +
+                                                   "\": its first use could not be noted within " +
+                                                   core::duration(call.timeout)});
         const auto bytes = size_of(call);
         const auto kept = flights.keep(id, server, bytes, std::move(call));
         if (kept.expired()) return;
@@ -174,6 +178,12 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
                        if (auto* const asker = caller_of(id))
                            send_judged(id, *asker, server, tool, consent, *asked);
                    });
+    }
+
+    std::chrono::milliseconds left_of(const Call& call) const {
+        const auto left = *call.begun + call.timeout - pool.loop().now();
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::max(left, core::Clock::duration::zero()));
     }
 
     void send_judged(CallId id, Caller& caller, const std::string& server, const std::string& tool,

@@ -135,6 +135,9 @@ TEST_F(Api, WhatOnlyVerbsTellHasItsShapeToo) {
         {{"trust", "mine", "--yes"}, "proposal"},
         {{"trust", "mine"}, "trust_change"},
         {{"trust", "--revoke", "mine"}, "trust_change"},
+        {{"policy", "set", "mcp__x__echo", "require-approval"}, "policy_change"},
+        {{"policy", "list"}, "policy_tool"},
+        {{"policy", "reset", "mcp__x__echo"}, "policy_change"},
         {{"plugin", "list"}, "plugin"},
         {{"plugin", "doctor", "--load"}, "plugin_finding"}};
     for (const auto& [words, shape] : cases) {

@@ -351,7 +351,9 @@ TEST(CommandLine, AToolThatIsNamedIsShownWithItsArguments) {
                 HasSubstr("\nits arguments are not known: the inputSchema that its server lists is "
                           "over 1 bytes (limit schema_bytes); whatever you give is passed on\n"));
     EXPECT_THAT(
-        home.run({"call", "mcp__x__echo", "message=hi", "--set", "limits.schema_bytes=1"}).err,
+        home.run({"call", "mcp__x__echo", "message=hi", "--set", "limits.schema_bytes=1", "--set",
+                  "servers.x.pins=\"off\""})
+            .err,
         HasSubstr("note: mcp__x__echo: its inputSchema is over 1 bytes (limit schema_bytes), so "
                   "the arguments are sent as they are"));
     const std::string why = "is over 1 bytes (limit schema_bytes)";

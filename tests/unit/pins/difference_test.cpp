@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 Record approved(const Listed& listed) {
     auto record = with_all({}, listed, 1'000);
     EXPECT_TRUE(record);
-    return record.value_or(Record());
+    return record ? std::move(*record) : Record();
 }
 
 const json::object kTool{

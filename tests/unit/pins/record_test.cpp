@@ -16,7 +16,7 @@ const Name kOfEcho{Part::Tools, "echo"}, kOfAdd{Part::Tools, "add"};
 Record used(const Listed& listed, const Name& name, Record before = {}) {
     auto record = with_items(std::move(before), listed, {name}, Basis::Used, 1'000);
     EXPECT_TRUE(record);
-    return record.value_or(Record());
+    return record ? std::move(*record) : Record();
 }
 
 TEST(Record, IsReadAsItWasWritten) {

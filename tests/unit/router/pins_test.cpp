@@ -223,6 +223,9 @@ TEST_F(RouterPins, AnApprovalIsSpentOnOneCallAndNoOther) {
     begin(agent, "mcp__git__log", R"({"n":1})", second);
     ASSERT_TRUE(until([&] { return agent.approvals.size() == 2; })) << "it is asked for again";
     EXPECT_EQ(sent(), 1u);
+    agent.approvals[1].second(connection::Approval::Refused);
+    ASSERT_TRUE(until([&] { return second.has_value(); }));
+    EXPECT_EQ(sent(), 1u);
 }
 
 TEST_F(RouterPins, AnApprovalOfAToolThatChangesMeanwhileIsOfNoUse) {
