@@ -1,10 +1,12 @@
 // The host's side of the same: a whole app::Host, configuration, policy and supervisor included,
 // and calls through Router::call as the command line makes them. SERVER is a program or an URL.
 //   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | beside URL CALLS PILE
+//   patchbay-bench-host decide TIMES
 #include "app/host.hpp"
 
 #include "app/local_caller.hpp"
 #include "measure.hpp"
+#include "policy/policy.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -133,6 +135,34 @@ void throughput(app::Host& host, connection::Caller& caller, std::size_t calls,
     std::printf("calls_per_s %.0f\n", static_cast<double>(calls) / seconds);
 }
 
+// What a decision takes with ten thousand rules of all kinds, half of them beginnings of names.
+void decide(std::size_t times) {
+    constexpr int kOfEach = 2'500;
+    config::Server server;
+    server.id = "s";
+    config::Permissions permissions;
+    permissions.allow = {"mcp__s__*"};
+    for (int i = 0; i < kOfEach; ++i) {
+        const auto number = std::to_string(i);
+        server.tools["tool_" + number] = config::Level::AllowAlways;
+        server.tools["some_" + number + "_*"] = config::Level::AllowAlways;
+        permissions.deny.push_back("mcp__s__denied_" + number + "_*");
+        permissions.ask.push_back("mcp__s__asked_" + number);
+    }
+    const policy::Policy policy(permissions, {server});
+    std::size_t allowed = 0;
+    const auto start = bench::Clock::now();
+    for (std::size_t i = 0; i < times; ++i) {
+        const auto tool = "some_" + std::to_string(i % kOfEach) + "_thing";
+        const auto name = "mcp__s__" + tool;
+        const policy::Question question{core::Trust::NeedsApproval, "s", tool, name};
+        allowed += policy.judge(question).decision == policy::Decision::Allow;
+    }
+    const auto took = bench::microseconds(bench::Clock::now() - start);
+    if (allowed != times) bench::give_up("a rule was not found");
+    std::printf("us_per_decision %.3f\n", took / static_cast<double>(times));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,10 +172,11 @@ int main(int argc, char** argv) {
     const auto number = [&](int index) {
         return static_cast<std::size_t>(std::atoll(argv[index]));
     };
+    if (argc == 3 && std::strcmp(argv[1], "decide") == 0) return decide(number(2)), 0;
     if (!is("latency", 1) && !is("throughput", 2) && !is("beside", 3)) {
         std::fputs(
             "usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | "
-            "beside URL CALLS PILE\n",
+            "beside URL CALLS PILE\n       patchbay-bench-host decide TIMES\n",
             stderr);
         return 64;
     }

@@ -48,6 +48,14 @@ void measure_throughput(const Programs& programs, double effort, bool pin, std::
                     "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.4, kNone, true});
 }
 
+void measure_policy(const Programs& programs, double effort, std::vector<Row>& rows) {
+    const auto times = std::to_string(repeat(200'000, effort));
+    std::vector<double> taken;
+    for (int i = repeat(5, effort); i > 0; --i)
+        taken.push_back(value_in(run({programs.host(), "decide", times}), "us_per_decision "));
+    rows.push_back({"27", "a decision, 10,000 rules", "us", kNone, median(taken), kNone, 2});
+}
+
 double whole_run_ms(const Command& command) {
     const auto start = Clock::now();
     Child child(command);
@@ -146,6 +154,7 @@ std::vector<Row> measure_rows(const Programs& programs, double effort, std::stri
     });
     measure("start", [&] { measure_start(programs, effort, rows); });
     measure("config", [&] { measure_config(programs, effort, rows); });
+    measure("policy", [&] { measure_policy(programs, effort, rows); });
     measure("run", [&] { measure_running_host(programs, effort, rows); });
     return rows;
 }

@@ -1,6 +1,6 @@
 // Prints one table of limit, ours and ratio, all measured in this run. Absolute numbers mean little
 // from one machine to the next; the ratios are what the project promises.
-//   patchbay-bench [--json] [--quick] [--only latency|throughput|http|gateway|servers|start|config|run]      exit code 1 when a target is missed
+//   patchbay-bench [--json] [--quick] [--only latency|throughput|http|gateway|servers|start|config|policy|run]      exit code 1 when a target is missed
 #include "measure.hpp"
 #include "rows.hpp"
 
