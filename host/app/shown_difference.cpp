@@ -42,8 +42,15 @@ bool is_plain(std::string_view text) {
     return text == "true" || text == "false" || text.find_first_not_of("0123456789.") == text.npos;
 }
 
-void add_passed_on(const json::object& table, std::vector<std::string>& out) {
-    for (const auto& member : table) {
+// `value`: of which `name` is the key.
+void add_passed_on(const json::value& value, std::string_view name, std::vector<std::string>& out) {
+    if (const auto* list = value.if_array())
+        for (const auto& each : *list) add_passed_on(each, name, out);
+    const auto* table = value.if_object();
+    if (!table) return;
+    for (const auto& member : *table) {
+        add_passed_on(member.value(), member.key(), out);
+        if (!is_passed_on(name)) continue;
         const auto text = core::text_of(member.value());
         if (text && !is_plain(*text) && !config::is_a_reference_alone(*text))
             add_secret(*text, out);
@@ -51,10 +58,8 @@ void add_passed_on(const json::object& table, std::vector<std::string>& out) {
 }
 
 void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
-    if (const auto* table = value.if_object()) {
+    if (const auto* table = value.if_object())
         for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
-        if (is_passed_on(name)) add_passed_on(*table, out);
-    }
     if (const auto* list = value.if_array()) {
         // Together: the word after `--token` is a secret because of the one before.
         const auto parts = config::secret_parts(*list);
@@ -87,12 +92,15 @@ bool stands_in(std::string_view text, std::string_view secret) {
 // What a terminal, or a log that took it, need not show of a person's file: what it holds, and what it
 // would hold.
 std::string shown_difference(const std::string& before, const std::string& after,
-                             const std::string& name, config::Format format) {
+                             const std::string& name, config::Format format, PassedOn passed_on) {
     std::vector<std::string> secrets;
     bool whole = true;  // each stands there as it is read
     for (const auto* text : {&before, &after}) {
         std::vector<std::string> found;
-        if (const auto root = config::edit::read(*text, format)) add_secrets(*root, {}, found);
+        if (const auto root = config::edit::read(*text, format)) {
+            add_secrets(*root, {}, found);
+            if (passed_on == PassedOn::AllHidden) add_passed_on(*root, {}, found);
+        }
         for (auto& each : found) {
             whole = whole && stands_in(*text, each);
             secrets.push_back(std::move(each));

@@ -112,9 +112,10 @@ std::string named(const ScopeChange& change) {
 }
 
 void tell_undone(const ScopeChange& done, const UndoOptions& options, const GlobalOptions& global) {
-    const auto shown = options.dry_run ? shown_difference(done.before, done.after, done.file,
-                                                          *config::format_of(done.file))
-                                       : std::string();
+    const auto shown = options.dry_run
+                           ? shown_difference(done.before, done.after, done.file,
+                                              *config::format_of(done.file), PassedOn::AllHidden)
+                           : std::string();
     const auto would = options.dry_run ? std::string("would be ") : std::string();
     if (global.json) {
         json::object told{{"file", done.file},
