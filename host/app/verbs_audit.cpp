@@ -132,6 +132,10 @@ json::array to_json(const std::vector<audit::Fault>& faults) {
     return all;
 }
 
+std::string count(std::uint64_t number, const char* what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 int verify_verb(const GlobalOptions& global) {
     const auto verdict = audit::verify(state_of(global));
     if (!verdict) return report(verdict.error(), global);
@@ -149,8 +153,7 @@ int verify_verb(const GlobalOptions& global) {
     for (const auto& fault : verdict->faults) say("error: " + to_string(fault));
     if (verdict->more_faults > 0)
         say("error: and " + std::to_string(verdict->more_faults) + " more");
-    const auto counted = std::to_string(verdict->records) + " records in " +
-                         std::to_string(verdict->files) + " files";
+    const auto counted = count(verdict->records, "record") + " in " + count(verdict->files, "file");
     if (verdict->records == 0 && verdict->sound())
         print_line("nothing is recorded");
     else if (verdict->sound())
@@ -158,8 +161,7 @@ int verify_verb(const GlobalOptions& global) {
                    std::to_string(verdict->last));
     else
         print_line("not as it was written: " +
-                   std::to_string(verdict->faults.size() + verdict->more_faults) + " faults, " +
-                   counted);
+                   count(verdict->faults.size() + verdict->more_faults, "fault") + ", " + counted);
     return code;
 }
 

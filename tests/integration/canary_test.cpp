@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 struct Canaries : testing::Test {
     // All begin alike, so that half of one is found too.
-    static constexpr std::string_view kMark = "cAnArY";
+    static constexpr std::string_view kMark = "cAnArY", kEnd = "7f3Kq9Zt";
     std::string canary(const std::string& kind) const {
         return std::string(kMark) + "-" + kind + "-7f3Kq9Zt";
     }
@@ -34,11 +34,11 @@ struct Canaries : testing::Test {
         fs::permissions(program, fs::perms::owner_all);
         // One that says on stderr all that it was given.
         const std::string line =
-            "env | grep -a " + std::string(kMark) + " >&2; exec '" + example_server() + "'";
+            "env | grep -a " + std::string(kEnd) + " >&2; exec '" + example_server() + "'";
         home.add("talks", {{"command", "/bin/sh"},
                            {"args", json::array{"-c", line}},
                            {"env",
-                            {{"CLEAR", canary("env")},
+                            {{"API_TOKEN", canary("env")},
                              {"BY_NAME", "${secret:kept}"},
                              {"BY_FILE", "${file:" + file + "}"},
                              {"BY_COMMAND", "${command:" + program + "}"}}}});
@@ -95,9 +95,9 @@ struct Canaries : testing::Test {
 
 TEST_F(Canaries, StayWhereTheyWereWritten) {
     EXPECT_EQ(run({"call", "mcp__talks__echo", "message=hello"}).exit_code, 0);
-    run({"call", "mcp__talks__echo", "message=" + canary("env")});
-    run({"call", "mcp__talks__echo", "--args", "{\"message\":\"" + canary("secret") + "\"}",
-         "--json"});
+    // What a tool answers is its server's word, and goes where it was asked for.
+    home.run({"call", "mcp__talks__echo", "message=" + canary("env")});
+    home.run({"call", "mcp__talks__echo", "--args", "{\"message\":\"" + canary("secret") + "\"}"});
     run({"call", "mcp__talks__nope"});
     run({"call", "mcp__talks__add", "a=x"});
     for (const char* server : {"web", "bearer", "signs", "userinfo"}) {
@@ -144,7 +144,7 @@ TEST_F(Canaries, AreNotInWhatAHostThatStaysTells) {
     Program host(home.patchbay({"run", "--log-level", "trace"}));
     ASSERT_TRUE(host.wait_until([&] { return host.err().find("ready") != std::string::npos; }))
         << host.err();
-    EXPECT_EQ(run({"call", "mcp__talks__echo", "message=" + canary("env")}).exit_code, 0);
+    EXPECT_EQ(home.run({"call", "mcp__talks__echo", "message=" + canary("env")}).exit_code, 0);
     run({"call", "mcp__web__echo", "message=x", "--timeout", "5"});
     for (const Words& words :
          {Words{"events"}, Words{"mcp", "status"}, Words{"--json", "mcp", "status"},
@@ -181,8 +181,8 @@ TEST_F(Canaries, AreNotInWhatAGatewayLogs) {
 }
 
 TEST_F(Canaries, AreInWhatAnUndoKeepsOnlyAsFarAsTheFileHadThem) {
-    EXPECT_EQ(run({"mcp", "add", "more", "--scope", "user", "--env", "KEY=" + canary("added"), "--",
-                   "cat"})
+    EXPECT_EQ(run({"mcp", "add", "more", "--scope", "user", "--env", "API_KEY=" + canary("added"),
+                   "--", "cat"})
                   .exit_code,
               0);
     run({"mcp", "disable", "talks", "--scope", "user"});
@@ -197,7 +197,7 @@ TEST_F(Canaries, AreInWhatAnUndoKeepsOnlyAsFarAsTheFileHadThem) {
         EXPECT_EQ(each.status().permissions() & fs::perms::mask,
                   fs::perms::owner_read | fs::perms::owner_write)
             << each.path();
-        EXPECT_THAT(each.path().string(), HasSubstr("undo")) << each.path();
+        EXPECT_THAT(each.path().string(), HasSubstr("/backups/")) << each.path();
     }
 }
 

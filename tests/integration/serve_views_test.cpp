@@ -80,7 +80,9 @@ TEST_F(ServeViews, ABundleShowsWhatItAllowsAndCallsNothingElse) {
     const auto why = home.run({"why", "mcp__x__add", "--bundle", "few"});
     EXPECT_THAT(why.out, HasSubstr("is not in bundle \"few\" (user config "));
     EXPECT_NE(why.exit_code, 0);
-    EXPECT_EQ(home.run({"why", "mcp__x__echo", "--bundle", "few"}).exit_code, 0);
+    ASSERT_EQ(home.run({"tools", "--server", "x"}).exit_code, 0);
+    const auto allowed = home.run({"why", "mcp__x__echo", "--bundle", "few"});
+    EXPECT_EQ(allowed.exit_code, 0) << allowed.out << allowed.err;
     const auto broken = home.run({"serve", "--bundle", "broken"});
     EXPECT_NE(broken.exit_code, 0);
     EXPECT_THAT(broken.err, HasSubstr("an empty list allows nothing"));
