@@ -52,7 +52,7 @@ TEST_P(ServeApprovals, WhoSaysNoIsNotCalledAndWhoCannotBeAskedIsToldTheRule) {
     EXPECT_THAT(text_in(refused), HasSubstr("was not approved by client"));
     auto unable = client("{}", {"--set", "gateway.approvals=ask"});
     unable.greet();
-    const auto told = unable.call("mcp__x__echo");
+    const auto told = unable.call("mcp__x__echo", R"({"message":"hi"})");
     const bool modern = GetParam();
     EXPECT_THAT(modern ? std::string(at(told, "/error/message").as_string()) : text_in(told),
                 HasSubstr("[servers.x.tools] echo = \"allow-always\""));
