@@ -1,4 +1,5 @@
 // patchbay why: what decides whether a tool or a server can be used, and where that stands.
+#include "app/call_arguments.hpp"
 #include "app/distant_host.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
@@ -32,6 +33,8 @@ int code_of(Answer answer) {
         case Answer::NotShown:
         case Answer::NotApproved:
             return kDenied;
+        case Answer::Misfit:
+            return kUsage;
         case Answer::Broken:
             return kConfigError;
         case Answer::Down:
@@ -100,11 +103,17 @@ config::Place place_of(const std::string& name, const std::vector<Named>& all) {
     return {};
 }
 
-int why_verb(const GlobalOptions& global, const std::string& name, const std::string& agent,
-             const std::string& bundle) {
+struct WhyOptions {
+    std::string name, agent, bundle, arguments;
+};
+
+int why_verb(const GlobalOptions& global, const WhyOptions& wanted) {
+    const auto& [name, agent, bundle, given] = wanted;
+    const auto arguments = read_arguments(given);
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    if (!arguments) return session.report(arguments.error());
     service::Asker asker;
     std::shared_ptr<const connection::Sight> sight;
     const auto& config = session.host().config();
@@ -122,6 +131,7 @@ int why_verb(const GlobalOptions& global, const std::string& name, const std::st
                  as_agent ? place_of(agent, config.agents) : place_of(bundle, config.bundles),
                  as_agent ? "agent" : "bundle"};
     }
+    if (!given.empty()) asker.arguments = arguments->text;
     service::ToolList told;
     if (auto line = look_for_host(session, Guest::Person, Fit::EvenIfKept)) {
         session.ask(std::make_unique<DistantHost>(session.servers(), std::move(line)));
@@ -142,18 +152,17 @@ int why_verb(const GlobalOptions& global, const std::string& name, const std::st
 }  // namespace
 
 void add_why_verb(CLI::App& app, Choice& choice) {
-    struct Words {
-        std::string name, agent, bundle;
-    };
-    const auto words = std::make_shared<Words>();
+    const auto words = std::make_shared<WhyOptions>();
     auto& verb = add_verb(
         app, "why", "What decides whether a tool or a server can be used",
         "  patchbay why mcp__git__push            may it be called, by which rule of which file\n"
         "  patchbay why git                       who says what of the server\n"
         "  patchbay why mcp__git__push --agent coder\n"
+        "  patchbay why mcp__git__log --args '{\"max\": 3}'\n"
         "Works for what is not there, too, and starts nothing. Exit codes: 0 it may be called, or "
         "once "
-        "somebody approves it;\n7 a rule denies it, or its server is not approved; 6 there is no "
+        "somebody approves it;\n7 a rule denies it, or its server is not approved; 3 not with "
+        "these arguments; 6 there is no "
         "such tool, or it is not known; 5 its server\ndoes not come up; 4 its definition is "
         "wrong.");
     verb.add_option("NAME", words->name, "mcp__server__tool, or the id of a server")->required();
@@ -163,9 +172,10 @@ void add_why_verb(CLI::App& app, Choice& choice) {
         verb.add_option("--bundle", words->bundle, "As a client that is shown this bundle")
             ->type_name("BUNDLE");
     bundle->excludes(verb.get_option("--agent"));
-    choice.on(verb, [words](const auto& global) {
-        return why_verb(global, words->name, words->agent, words->bundle);
-    });
+    verb.add_option("--args", words->arguments,
+                    "With these arguments: a JSON object, @FILE, or - for stdin")
+        ->type_name("JSON");
+    choice.on(verb, [words](const auto& global) { return why_verb(global, *words); });
 }
 
 }  // namespace patchbay::app

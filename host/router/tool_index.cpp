@@ -1,7 +1,7 @@
 #include "router/tool_index.hpp"
 
+#include "pins/listed.hpp"
 #include "protocol/compose.hpp"
-#include "protocol/tool_digest.hpp"
 
 #include <algorithm>
 
@@ -57,7 +57,7 @@ const pins::Judged* ToolIndex::judge(const Entry& entry) const {
 }
 
 const std::string& ToolIndex::digest_of(const Entry& entry) {
-    if (entry.digest.empty()) entry.digest = protocol::tool_digest(*entry.tool);
+    if (entry.digest.empty()) entry.digest = pins::digest_of(pins::canonical_form(*entry.tool));
     return entry.digest;
 }
 

@@ -38,7 +38,7 @@ public:
         mutable std::string digest = {};
         mutable std::shared_ptr<const protocol::ArgumentCheck> check = {};
     };
-    // protocol/tool_digest
+    // As it is pinned: pins/listed.hpp.
     static const std::string& digest_of(const Entry& entry);
 
     // `pins` null: nothing is pinned.

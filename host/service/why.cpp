@@ -2,6 +2,7 @@
 
 #include "config/show.hpp"
 #include "core/text.hpp"
+#include "protocol/argument_check.hpp"
 #include "protocol/qualified_name.hpp"
 #include "service/policy.hpp"
 #include "service/statuses.hpp"
@@ -136,6 +137,31 @@ std::vector<Decision> answers_for(const router::Ruling& ruling, const Asker& ask
     return found;
 }
 
+// As a call is refused for them, of the tool as it was listed last.
+void judge_arguments(Why& why, const Servers& servers, const std::string& arguments) {
+    const auto found = servers.connections().find(why.server);
+    if (!found || !found->get().spec().config.check_arguments)
+        return why.notes.push_back("arguments are not checked: check_arguments = false");
+    const auto& listings = servers.router().catalogue().listings();
+    const auto listed = listings.find(why.server);
+    if (listed != listings.end())
+        for (const auto& tool : listed->second->tools) {
+            if (protocol::public_name(why.server, tool.name) != why.ruling->public_name) continue;
+            const protocol::ArgumentCheck check(tool);
+            auto fault = check.fault(tool, arguments);
+            if (!fault.empty()) {
+                why.answer = Answer::Misfit;
+                why.reason = why.name + ": " + fault;
+            } else {
+                why.notes.push_back(check.unusable().empty()
+                                        ? "the arguments fit its inputSchema"
+                                        : "arguments are not checked: " + check.unusable());
+            }
+            return;
+        }
+    why.notes.emplace_back("arguments are not checked: its inputSchema is not known");
+}
+
 void judge(Why& why, const Servers& servers, const Asker& asker,
            const std::vector<connection::Status>& statuses, const ToolList& told,
            Decisions* decisions) {
@@ -197,6 +223,8 @@ const char* name_of(Answer answer) {
             return "denied";
         case Answer::Hidden:
             return "hidden";
+        case Answer::Misfit:
+            return "wrong-arguments";
         case Answer::NotShown:
             return "not-shown";
         case Answer::NotApproved:
@@ -263,6 +291,9 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
     } else {
         made.answer = Answer::Allowed;
         judge(made, servers, asker, statuses, told, decisions);
+        const bool may_be = made.answer == Answer::Allowed || made.answer == Answer::Asked;
+        if (asker.arguments && of_a_tool && may_be)
+            judge_arguments(made, servers, *asker.arguments);
     }
     return made;
 }

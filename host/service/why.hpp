@@ -25,6 +25,7 @@ struct Why {
         Asked,        // allowed once somebody approves it
         Denied,       // by a rule
         Hidden,       // by one that takes it out of lists too
+        Misfit,       // allowed, but not with these arguments
         NotShown,     // to that agent
         NotApproved,  // a checkout defines its server
         TurnedOff,    // its server, by a file
@@ -55,13 +56,14 @@ struct Why {
 
 const char* name_of(Why::Answer answer);  // "not-approved"
 
-// Of whom that may be asked.
+// Of whom that may be asked, and with what.
 struct Asker {
     core::Trust trust = core::Trust::Approves;
-    const connection::Sight* sight = nullptr;  // null: is shown all
-    std::string name = {};                     // of the agent, or the bundle; empty: none
-    config::Place place = {};                  // where it is defined
-    const char* kind = "agent";                // or "bundle"
+    const connection::Sight* sight = nullptr;   // null: is shown all
+    std::string name = {};                      // of the agent, or the bundle; empty: none
+    config::Place place = {};                   // where it is defined
+    const char* kind = "agent";                 // or "bundle"
+    std::optional<std::string> arguments = {};  // of a call, a JSON object; none: of any call
 };
 
 // `statuses`: of all servers, by whoever runs them. `told`: what those that it may be about have listed there,

@@ -57,6 +57,26 @@ TEST_F(WhyIsThat, ItsAnswerIsThatOfACall) {
     }
 }
 
+TEST_F(WhyIsThat, ArgumentsThatDoNotFitAreToldAsACallIsRefusedForThem) {
+    home.add_example("x");
+    EXPECT_THAT(json::serialize(why({"mcp__x__add", "--args", "{}"}).at("notes")), HasSubstr("[]"))
+        << "nobody has asked its server yet";
+    ASSERT_EQ(home.run({"tools"}).exit_code, 0);
+    const auto wrong = why({"mcp__x__add", "--args", R"({"a":1,"b":"two"})"});
+    EXPECT_EQ(wrong.at("answer"), "wrong-arguments");
+    EXPECT_THAT(std::string(wrong.at("reason").as_string()), HasSubstr("b"));
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_EQ(home.run({"call", "mcp__x__add", "--args", R"({"a":1,"b":"two"})"}).exit_code, 3);
+    const auto right = why({"mcp__x__add", "--args", R"({"a":1,"b":2})"});
+    EXPECT_EQ(right.at("answer"), "allowed");
+    EXPECT_THAT(json::serialize(right.at("notes")), HasSubstr("fit its inputSchema"));
+    EXPECT_EQ(home.run({"why", "mcp__x__add", "--args", "{"}).exit_code, 3);
+    home.write(home.user_config() / "config.toml", "[servers.x]\ntools = {add = 'deny'}\n");
+    EXPECT_EQ(why({"mcp__x__add", "--args", "{}"}).at("answer"), "denied");
+    home.write(home.user_config() / "config.toml", "[servers.x]\ncheck_arguments = false\n");
+    EXPECT_EQ(why({"mcp__x__add", "--args", "{}"}).at("answer"), "allowed");
+}
+
 TEST_F(WhyIsThat, TheRuleThatDecidesIsNamedWithItsPlace) {
     home.add_example("x");
     ASSERT_EQ(home.run({"tools"}).exit_code, 0);

@@ -99,7 +99,7 @@ protected:
     Credentials credentials_of_server{shared, server, link};
     ScriptedRequests requests;
     ListOwner list_owner;
-    ToolList tools{loop, terms, name, "key of s", requests, list_owner};
+    ToolList tools{loop, terms, terms.identity, name, "key of s", requests, list_owner};
     PendingRequests pending{loop, [](RequestId) {}};
     Delivery delivery{
         loop, terms.limits, {server, credentials_of_server, tools, link, pending, *this, *this}};

@@ -63,7 +63,7 @@ protected:
     ScriptedRequests requests;
     std::vector<std::string> agreed, refused, failures, losses;
     int for_good = 0;
-    Greeting greeting{loop, terms, server, name, link, requests, *this, *this};
+    Greeting greeting{loop, terms, terms.identity, server, name, link, requests, *this, *this};
 };
 
 TEST_F(GreetingTest, AModernServerAnswersTheProbe) {

@@ -60,7 +60,7 @@ protected:
     std::vector<std::string> told, outcomes;
     int ends = 0;
     std::shared_ptr<const catalogue::Listing> published;
-    ToolList list{loop, terms, name, "key of s", requests, *this};
+    ToolList list{loop, terms, terms.identity, name, "key of s", requests, *this};
 };
 
 TEST_F(ToolListAlone, IsPublishedSortedOnceItsLastPageIsThere) {

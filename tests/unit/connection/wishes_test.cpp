@@ -39,7 +39,7 @@ protected:
     Link link;
     ScriptedRequests own, callers;
     int listened = 0, ends = 0;
-    Wishes wishes{loop, terms, server, link, own, *this};
+    Wishes wishes{loop, terms, terms.identity, server, link, own, *this};
 };
 
 TEST_F(WishesTest, ALegacySessionIsToldAgainOfWhatTheOneBeforeTook) {
