@@ -33,6 +33,22 @@ bool takes_anything(const json::value& schema) {
     });
 }
 
+// A null in the place of what need not be there is as good as left out: models write it so, and headers are.
+void leave_out_nulls(json::object& arguments, const json::value& schema) {
+    const auto* keywords = schema.if_object();
+    const auto* found = keywords ? keywords->if_contains("required") : nullptr;
+    const auto* required = found ? found->if_array() : nullptr;
+    for (auto member = arguments.begin(); member != arguments.end();) {
+        const bool needed =
+            required && std::find(required->begin(), required->end(), json::value(member->key())) !=
+                            required->end();
+        if (member->value().is_null() && !needed)
+            member = arguments.stable_erase(member);
+        else
+            ++member;
+    }
+}
+
 }  // namespace
 
 ArgumentCheck::ArgumentCheck(const Tool& tool) {
@@ -47,8 +63,9 @@ ArgumentCheck::ArgumentCheck(const Tool& tool) {
 
 std::string ArgumentCheck::fault(const Tool& tool, std::string_view raw) const {
     if (!schema_ || raw.size() > kMostBytes) return {};
-    const auto arguments = core::parse_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth});
+    auto arguments = core::parse_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth});
     if (!arguments) return {};  // whoever sends it says what is wrong with that
+    leave_out_nulls(*arguments, tool.input_schema());
     const auto errors = schema_->judge(*arguments, kMostSteps);
     if (!errors || errors->empty()) return {};
     auto told = told_for_people(*errors, tool.input_schema(), *arguments);

@@ -43,6 +43,14 @@ TEST(ArgumentCheck, SaysWhatIsWrongWhereAndWhatWasExpected) {
                 AllOf(HasSubstr("unknown argument \"pth\""), HasSubstr("did you mean \"path\"")));
 }
 
+TEST(ArgumentCheck, TakesANullForWhatIsLeftOut) {
+    const std::string schema =
+        R"({"properties":{"v":{"type":"boolean"},"w":{"type":"string"}},"required":["w"]})";
+    EXPECT_EQ(fault(schema, R"({"v":null,"w":"x"})"), "");
+    EXPECT_THAT(fault(schema, R"({"v":true,"w":null})"), HasSubstr("argument \"w\""));
+    EXPECT_EQ(fault(R"({"properties":{"v":{"const":null}}})", R"({"v":null})"), "");
+}
+
 TEST(ArgumentCheck, TellsSomeFaultsAndCountsTheRest) {
     const auto told = fault(R"({"additionalProperties":{"type":"string"}})",
                             R"({"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1})");
