@@ -16,6 +16,7 @@ namespace {
 
 using test::Home;
 using test::Program;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
@@ -155,7 +156,8 @@ void judge(const Cell& cell, Fate fate, const json::object& answer) {
     if (ok) return;
     // An error of the server's own is handed on as it is.
     if (text_in(answer, "kind") != "server") {
-        EXPECT_THAT(message, HasSubstr("server \"" + cell.row->name + "\""));
+        EXPECT_THAT(message, AnyOf(HasSubstr("server \"" + cell.row->name + "\""),
+                                   HasSubstr("mcp__" + cell.row->name + "__do: argument ")));
     }
     EXPECT_THAT(message, HasSubstr(says));
     if (says != kNoTool) {
