@@ -11,7 +11,6 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/lifetime.hpp"
-#include "gateway/told_abilities.hpp"
 #include "service/statuses.hpp"
 
 #include <boost/json.hpp>
@@ -70,7 +69,6 @@ public:
     int run(std::optional<Detached> detached) {
         if (detached && !detached->ready()) return kInterrupted;
         if (detached) watch(*detached);
-        gateway::tell_of_any(session_.servers());  // whoever comes to it by `serve`
         session_.host().recall_lists();
         connect(session_.host().connections().ids());
         tell_service_manager("READY=1");

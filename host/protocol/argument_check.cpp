@@ -39,9 +39,8 @@ void leave_out_nulls(json::object& arguments, const json::value& schema) {
     const auto* found = keywords ? keywords->if_contains("required") : nullptr;
     const auto* required = found ? found->if_array() : nullptr;
     for (auto member = arguments.begin(); member != arguments.end();) {
-        const bool needed =
-            required && std::find(required->begin(), required->end(), json::value(member->key())) !=
-                            required->end();
+        const bool needed = required && std::find(required->begin(), required->end(),
+                                                  json::value(member->key())) != required->end();
         if (member->value().is_null() && !needed)
             member = arguments.stable_erase(member);
         else

@@ -212,7 +212,7 @@ TEST(BatchOnTheCommandLine, ARequestReachesNoToolThatIsDenied) {
 TEST(BatchOnTheCommandLine, NothingThatItPassesOnIsALineOfItsOwn) {
     Home home;
     const auto sent = home.add_recorded("x");
-    const std::string hidden = "{\"a\":\r{\"b\":1}\r}";
+    const std::string hidden = "{\"message\":\"m\",\"a\":\r{\"b\":1}\r}";
     home.run({"batch"},
              R"({"id":1,"op":"tools/call","name":"mcp__x__echo","arguments":)" + hidden + "}\n" +
                  R"({"id":2,"op":"request","server":"x","method":"ping","params":)" + hidden +
@@ -221,7 +221,7 @@ TEST(BatchOnTheCommandLine, NothingThatItPassesOnIsALineOfItsOwn) {
                  hidden + "}}\n");
     const auto lines = read_file(sent);
     EXPECT_THAT(lines, Not(HasSubstr("\r")));
-    EXPECT_THAT(lines, HasSubstr(R"("arguments":{"a": {"b":1} })"));
+    EXPECT_THAT(lines, HasSubstr(R"("arguments":{"message":"m","a": {"b":1} })"));
 }
 
 TEST(BatchOnTheCommandLine, WhatCannotBeReadIsWrongUsage) {

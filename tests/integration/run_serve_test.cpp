@@ -96,30 +96,22 @@ TEST_P(RunServe, SeveralClientsShareWhatIsShared) {
 }
 
 // It says what it can once, as a legacy server is told it as it is greeted.
-TEST_P(RunServe, AServerIsToldWhatItsClientCanAndAskedForNothingElse) {
-    const auto settings = home.write("stdio.toml", "[host]\nstdio_sharing = true\n");
+TEST_P(RunServe, AServerThatIsAClientsOwnIsToldWhatThatClientCan) {
     home.add_example("own", {"--era", "legacy"}, {{"warm", 1}});
-    home.add_example("all", {"--era", "legacy"}, {{"mode", "shared"}});
-    const Words with{"--config", settings};
-    RunningHost host(home, with);
-    McpClient able(home, GetParam(), R"({"elicitation":{}})", with);
-    auto unable = client(with);
+    RunningHost host(home);
+    McpClient able(home, GetParam(), R"({"elicitation":{}})");
+    auto unable = client();
     able.greet();
     unable.greet();
-    const auto ask = [](const std::string& server) {
-        return json::object{{"name", "mcp__" + server + "__ask"}};
-    };
+    const json::object ask{{"name", "mcp__own__ask"}};
     const json::object given{{"action", "accept"}, {"content", {{"name", "Ada"}}}};
-    for (const auto* server : {"own", "all"}) {
-        const auto asked = able.asked(ask(server), given);
-        EXPECT_EQ(asked.method, "elicitation/create");
-        EXPECT_THAT(asked.outcome, HasSubstr("Ada")) << server;
-    }
-    EXPECT_EQ(text_in(unable.ask("tools/call", ask("own"))), "the client has no elicitation");
-    EXPECT_THAT(text_in(unable.ask("tools/call", ask("all"))), HasSubstr("the client refused"));
-    McpClient late(home, GetParam(), R"({"elicitation":{}})", with);
+    const auto asked = able.asked(ask, given);
+    EXPECT_EQ(asked.method, "elicitation/create");
+    EXPECT_THAT(asked.outcome, HasSubstr("Ada"));
+    EXPECT_EQ(text_in(unable.ask("tools/call", ask)), "the client has no elicitation");
+    McpClient late(home, GetParam(), R"({"elicitation":{}})");
     late.greet();
-    EXPECT_THAT(late.asked(ask("own"), given).outcome, HasSubstr("Ada"))
+    EXPECT_THAT(late.asked(ask, given).outcome, HasSubstr("Ada"))
         << "the spare was for one that can less";
     for (auto* each : {&able, &unable, &late}) EXPECT_EQ(each->finish().exit_code, 0);
     EXPECT_EQ(host.end().exit_code, 0);
