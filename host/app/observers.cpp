@@ -39,6 +39,9 @@ void Observers::on_approval(const core::ApprovalStep& step) {
 void Observers::on_list_changed(const core::ListChange& change) {
     for (auto* each : all_) each->on_list_changed(change);
 }
+void Observers::on_pins(const core::PinChange& change) {
+    for (auto* each : all_) each->on_pins(change);
+}
 void Observers::on_configuration(const core::ConfigurationChange& change) {
     for (auto* each : all_) each->on_configuration(change);
 }

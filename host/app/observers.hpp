@@ -30,6 +30,7 @@ public:
     void on_call_begun(const core::BegunCall& call) override;
     void on_approval(const core::ApprovalStep& step) override;
     void on_list_changed(const core::ListChange& change) override;
+    void on_pins(const core::PinChange& change) override;
     void on_configuration(const core::ConfigurationChange& change) override;
 
 private:
