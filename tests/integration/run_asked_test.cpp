@@ -23,7 +23,8 @@ TEST_F(Asked, CommandsSayByteForByteWhatTheySayAlone) {
         {{"tools", {{"sleep", "deny"}, {"nowhere", "deny"}}}, {"disabled_tools", {"fail"}}});
     home.add("bad", {{"command", "/nonexistent/server"}});
     home.add("off", {{"command", "true"}, {"enabled", false}});
-    RunningHost host(home);
+    RunningHost host(home, {},
+                     std::chrono::seconds(110));  // a hundred commands, one after the other
     ASSERT_TRUE(asks(home.run({"-v", "call", "mcp__x__echo", "message=hi"})));
     const std::vector<Words> commands = {
         {"call", "mcp__x__echo", "message=hi"},

@@ -73,8 +73,6 @@ TEST_F(WhyIsThat, ArgumentsThatDoNotFitAreToldAsACallIsRefusedForThem) {
     EXPECT_EQ(home.run({"why", "mcp__x__add", "--args", "{"}).exit_code, 3);
     home.write(home.user_config() / "config.toml", "[servers.x]\ntools = {add = 'deny'}\n");
     EXPECT_EQ(why({"mcp__x__add", "--args", "{}"}).at("answer"), "denied");
-    home.write(home.user_config() / "config.toml", "[servers.x]\ncheck_arguments = false\n");
-    EXPECT_EQ(why({"mcp__x__add", "--args", "{}"}).at("answer"), "allowed");
 }
 
 TEST_F(WhyIsThat, TheRuleThatDecidesIsNamedWithItsPlace) {
