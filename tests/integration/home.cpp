@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <poll.h>
+#include <sstream>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -197,9 +198,12 @@ bool wait_for_file(const fs::path& file, std::string_view text) {
     return found;
 }
 
+// Of a process that goes meanwhile /proc has less, which is no trouble.
 std::string read_file(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return std::move(text).str();
 }
 
 }  // namespace patchbay::test
