@@ -68,6 +68,7 @@ const KeyRow kKeyRows[] = {
     {"disabled_tools", kProgram, "disabled_tools = [\"x\"]"},
     {"tools", kProgram, "tools = { x = \"deny\" }"},
     {"trust", kProgram, "trust = \"untrusted\""},
+    {"pins", kProgram, "pins = \"block\""},
     {"mode", kProgram, "mode = \"shared\""},
     {"lazy", kProgram, "lazy = true"},
     {"idle_timeout_sec", kProgram, "idle_timeout_sec = 5"},

@@ -147,7 +147,7 @@ TEST(ArgumentCheck, EndsSoonWhateverTheSchemaIs) {
         const ArgumentCheck check(tool);
         (void)check.fault(tool, c.arguments);
         (void)check.fault(tool, c.arguments);
-        EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(60));
         EXPECT_LE(check.subschemas(), ArgumentCheck::kMostSubschemas);
     }
 }
