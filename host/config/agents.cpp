@@ -1,6 +1,7 @@
 #include "config/agents.hpp"
 
 #include "config/keys.hpp"
+#include "config/named.hpp"
 #include "config/rules.hpp"
 #include "core/spelling.hpp"
 
@@ -223,20 +224,7 @@ void settle_picks(std::map<std::string, Agent>& agents,
 }
 
 Result<const Agent*> agent_named(const Config& config, const std::string& name) {
-    const auto called = "agent \"" + core::printable(name, 80) + "\"";
-    std::vector<std::string> names;
-    for (const auto& agent : config.agents) {
-        if (agent.enabled && agent.fault.empty()) names.push_back(agent.name);
-        if (agent.name != name) continue;
-        if (agent.fault.empty()) return &agent;
-        return Error{ErrorCode::Invalid,
-                     called + " cannot be used until it is mended: " + agent.fault};
-    }
-    const auto known = names.empty() ? "[agents.NAME] in your user config makes one"
-                                     : "known: " + core::join(names, ", ");
-    return Error{ErrorCode::NotFound,
-                 core::behind_hint(
-                     "no " + called + " is configured" + core::did_you_mean(name, names), known)};
+    return one_named(config.agents, name, "agent", [](const Agent& each) { return each.enabled; });
 }
 
 }  // namespace patchbay::config

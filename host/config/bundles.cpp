@@ -1,6 +1,7 @@
 #include "config/bundles.hpp"
 
 #include "config/keys.hpp"
+#include "config/named.hpp"
 #include "core/spelling.hpp"
 
 #include <algorithm>
@@ -108,20 +109,7 @@ void settle_bundle(Agent& agent, const std::vector<Bundle>& bundles,
 }
 
 Result<const Bundle*> bundle_named(const std::vector<Bundle>& bundles, const std::string& name) {
-    const auto called = "bundle \"" + core::printable(name, 80) + "\"";
-    std::vector<std::string> names;
-    for (const auto& bundle : bundles) {
-        if (bundle.fault.empty()) names.push_back(bundle.name);
-        if (bundle.name != name) continue;
-        if (bundle.fault.empty()) return &bundle;
-        return Error{ErrorCode::Invalid,
-                     called + " cannot be used until it is mended: " + bundle.fault};
-    }
-    const auto known = names.empty() ? "[bundles.NAME] in your user config makes one"
-                                     : "known: " + core::join(names, ", ");
-    return Error{ErrorCode::NotFound,
-                 core::behind_hint(
-                     "no " + called + " is configured" + core::did_you_mean(name, names), known)};
+    return one_named(bundles, name, "bundle", [](const Bundle&) { return true; });
 }
 
 }  // namespace patchbay::config

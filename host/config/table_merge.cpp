@@ -56,8 +56,8 @@ void TableMerge::take(const Member& table, const Fragment& fragment) {
     const auto& source = fragment.source;
     if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
     if (table.key == "auth") return take_auth(table, fragment);
-    if (table.key == "agents") return take_agents(table, source);
-    if (table.key == "bundles") return take_bundles(table, source);
+    if (table.key == "agents") return take_named(table, source, agents_, read_agent);
+    if (table.key == "bundles") return take_named(table, source, bundles_, read_bundle);
     if (table.key == "executors") return take_executors(table, source);
     Config permissions;  // merged by rules of their own
     if (table.key == "permissions" && !table.value.is(Node::Kind::Map)) broken_permissions_ = true;
@@ -195,25 +195,15 @@ void TableMerge::deny_for_errors_since(std::size_t before, const Source& source)
         into_.denied_by = static_cast<std::size_t>(wrong - told.begin());
 }
 
-void TableMerge::take_agents(const Member& table, const Source& source) {
+template <class T, class Read>
+void TableMerge::take_named(const Member& table, const Source& source,
+                            std::map<std::string, T>& all, Read read) {
     for (const auto& member : table.value.members) {
-        const auto name = "agents." + core::printable(member.key, 80);
+        const auto name = table.key + "." + core::printable(member.key, 80);
         if (!may_define(member, name, source)) continue;
         auto& told = into_.config.diagnostics;
         const auto before = told.size();
-        agents_[member.key] = read_agent(member, source, into_.hints, told);
-        deny_for_errors_since(before, source);
-        into_.origins.say(name, source.place(member.mark));
-    }
-}
-
-void TableMerge::take_bundles(const Member& table, const Source& source) {
-    for (const auto& member : table.value.members) {
-        const auto name = "bundles." + core::printable(member.key, 80);
-        if (!may_define(member, name, source)) continue;
-        auto& told = into_.config.diagnostics;
-        const auto before = told.size();
-        bundles_[member.key] = read_bundle(member, source, into_.hints, told);
+        all[member.key] = read(member, source, into_.hints, told);
         deny_for_errors_since(before, source);
         into_.origins.say(name, source.place(member.mark));
     }

@@ -33,8 +33,9 @@ private:
     void take_auth(const Member& table, const Fragment& fragment);
     bool may_define(const Member& member, const std::string& name, const Source& source);
     void deny_for_errors_since(std::size_t before, const Source& source);
-    void take_agents(const Member& table, const Source& source);
-    void take_bundles(const Member& table, const Source& source);
+    template <class T, class Read>
+    void take_named(const Member& table, const Source& source, std::map<std::string, T>& all,
+                    Read read);
     void take_executors(const Member& table, const Source& source);
     void take_permissions(const Permissions& said, const Member& table, const Source& source);
     void withhold_auth(const Fragment& fragment);

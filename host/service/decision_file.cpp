@@ -3,8 +3,8 @@
 #include "core/json.hpp"
 #include "core/limits.hpp"
 #include "core/private_file.hpp"
-#include "core/replace_file.hpp"
 #include "core/text.hpp"
+#include "service/approval_record.hpp"
 
 #include <boost/json.hpp>
 
@@ -22,8 +22,6 @@ namespace {
 constexpr int kVersion = 1;
 constexpr const char* kName = "decisions.json";
 constexpr const char* kWriters = "decisions.lock";
-// It holds no secret, but what somebody else writes there is what somebody else allowed.
-constexpr auto kOthers = core::Others::MayRead;
 
 json::object to_json(const Decision& decision) {
     json::object out{{"server", decision.server}};
@@ -60,7 +58,8 @@ std::optional<Decision> decision_in(const json::value& value) {
 // None when there is no file.
 Result<std::vector<Decision>> read_decisions(const std::string& directory,
                                              const std::string& path) {
-    const auto text = core::read_private(directory, kName, kOthers, DecisionFile::kFileBytes);
+    const auto text =
+        core::read_private(directory, kName, ApprovalRecord::kOthers, DecisionFile::kFileBytes);
     if (!text) return text.error();
     std::vector<Decision> all;
     if (!*text) return all;
@@ -112,30 +111,25 @@ Result<const std::vector<Decision>*> DecisionFile::all() {
 }
 
 Result<void> DecisionFile::change(const Change& change) {
-    if (directory_.empty())
-        return Error{ErrorCode::Unsupported, "there is no state directory to keep approvals in"};
-    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
-    if (!folder) return folder.error();
-    // A file of its own: decisions.json is replaced as a whole, and a lock on it would go with it.
-    const auto turn = core::take_turn(*folder, directory_, kWriters, kLockWait);
-    if (!turn) return turn.error();
-    // Read again within our turn: what others have kept since must not be written over.
-    auto now = read_decisions(directory_, path());
-    if (!now) return now.error();
-    if (auto changed = change(*now); !changed) return changed;
-    json::array kept;
-    for (const auto& each : *now) kept.push_back(to_json(each));
-    const auto text =
-        json::serialize(json::object{{"version", kVersion}, {"decisions", std::move(kept)}}) + "\n";
-    if (!core::valid_utf8(text))
-        return Error{ErrorCode::Unsupported,
-                     "the path of this folder is not UTF-8, and approvals are kept by path"};
-    if (text.size() > kFileBytes)
-        return Error{ErrorCode::Limit, path() + " would be over " +
-                                           std::to_string(kFileBytes >> 20) +
-                                           " MiB; patchbay policy reset takes some away"};
-    has_read_ = false;
-    return core::replace_file(path(), text, core::Durable::Yes);
+    const ApprovalRecord record{directory_,
+                                kName,
+                                kFileBytes,
+                                kLockWait,
+                                kWriters,
+                                "",
+                                "; patchbay policy reset takes some away"};
+    return record.change([&]() -> Result<std::string> {
+        // Read again within our turn: what others have kept since must not be written over.
+        auto now = read_decisions(directory_, path());
+        if (!now) return now.error();
+        if (auto changed = change(*now); !changed) return changed.error();
+        has_read_ = false;
+        json::array kept;
+        for (const auto& each : *now) kept.push_back(to_json(each));
+        return json::serialize(
+                   json::object{{"version", kVersion}, {"decisions", std::move(kept)}}) +
+               "\n";
+    });
 }
 
 Result<void> DecisionFile::keep(Decision decision) {

@@ -3,8 +3,8 @@
 #include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/private_file.hpp"
-#include "core/replace_file.hpp"
 #include "core/text.hpp"
+#include "service/approval_record.hpp"
 
 #include <algorithm>
 #include <set>
@@ -18,12 +18,11 @@ namespace {
 constexpr int kVersion = 1;
 constexpr const char* kName = "trust.json";
 constexpr const char* kWriters = "trust.lock";
-// It holds no secret, but what somebody else writes there is what somebody else approved.
-constexpr auto kOthers = core::Others::MayRead;
 
 // The projects of the record; none when there is no file.
 Result<json::object> read_projects(const std::string& directory, const std::string& path) {
-    const auto text = core::read_private(directory, kName, kOthers, TrustFile::kFileBytes);
+    const auto text =
+        core::read_private(directory, kName, ApprovalRecord::kOthers, TrustFile::kFileBytes);
     if (!text) return text.error();
     if (!*text) return json::object();
     const auto whole = core::parse_json_object(**text);
@@ -127,30 +126,24 @@ std::vector<std::string> TrustFile::ids(const std::string& project) const {
 
 template <class Change>
 Result<void> TrustFile::change(const Change& change) {
-    if (directory_.empty())
-        return Error{ErrorCode::Unsupported, "there is no state directory to keep approvals in"};
-    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
-    if (!folder) return folder.error();
-    // A file of its own: trust.json is replaced as a whole, and a lock on it would go with it.
-    const auto turn = core::take_turn(*folder, directory_, kWriters, kLockWait);
-    if (!turn) return turn.error();
-    // Read again within our turn: what others have approved since must not be written over.
-    auto now = read_projects(directory_, path());
-    if (!now) return now.error();
-    if (auto changed = change(*now); !changed) return changed;
-    const auto text =
-        json::serialize(json::object{{"version", kVersion}, {"projects", *now}}) + "\n";
-    // A folder may be called anything; a record that nobody can read again approves nothing at all.
-    if (!core::valid_utf8(text))
-        return Error{ErrorCode::Unsupported,
-                     "the path of this folder is not UTF-8, and approvals are kept by path; rename "
-                     "the folder, or put the definitions into your own configuration"};
-    if (text.size() > kFileBytes)
-        return Error{ErrorCode::Limit, path() + " would be over " +
-                                           std::to_string(kFileBytes >> 20) +
-                                           " MiB: revoke approvals that are not needed any more"};
-    auto written = core::replace_file(path(), text, core::Durable::Yes);
-    if (written) projects_ = std::move(*now);
+    const ApprovalRecord record{directory_,
+                                kName,
+                                kFileBytes,
+                                kLockWait,
+                                kWriters,
+                                "; rename the folder, or put the definitions into your own "
+                                "configuration",
+                                ": revoke approvals that are not needed any more"};
+    json::object changed;
+    auto written = record.change([&]() -> Result<std::string> {
+        // Read again within our turn: what others have approved since must not be written over.
+        auto now = read_projects(directory_, path());
+        if (!now) return now.error();
+        if (auto done = change(*now); !done) return done.error();
+        changed = std::move(*now);
+        return json::serialize(json::object{{"version", kVersion}, {"projects", changed}}) + "\n";
+    });
+    if (written) projects_ = std::move(changed);
     return written;
 }
 
