@@ -14,8 +14,8 @@ namespace patchbay::config {
 
 // `kind`: "agent", of the tables [agents.NAME]. `is_offered`: whether one without a fault is named to who asks for another.
 template <class T, class Offered>
-Result<const T*> one_named(const std::vector<T>& all, const std::string& name, const std::string& kind,
-                           Offered is_offered) {
+Result<const T*> one_named(const std::vector<T>& all, const std::string& name,
+                           const std::string& kind, Offered is_offered) {
     const auto called = kind + " \"" + core::printable(name, 80) + "\"";
     std::vector<std::string> names;
     for (const auto& each : all) {

@@ -34,18 +34,12 @@ bool takes_anything(const json::value& schema) {
 }
 
 // A null in the place of what need not be there is as good as left out: models write it so, and headers are.
-void leave_out_nulls(json::object& arguments, const json::value& schema) {
-    const auto* keywords = schema.if_object();
-    const auto* found = keywords ? keywords->if_contains("required") : nullptr;
-    const auto* required = found ? found->if_array() : nullptr;
-    for (auto member = arguments.begin(); member != arguments.end();) {
-        const bool needed = required && std::find(required->begin(), required->end(),
-                                                  json::value(member->key())) != required->end();
-        if (member->value().is_null() && !needed)
+void leave_out_nulls(json::object& arguments, const std::set<std::string, std::less<>>& required) {
+    for (auto member = arguments.begin(); member != arguments.end();)
+        if (member->value().is_null() && !required.contains(std::string_view(member->key())))
             member = arguments.stable_erase(member);
         else
             ++member;
-    }
 }
 
 }  // namespace
@@ -54,17 +48,21 @@ ArgumentCheck::ArgumentCheck(const Tool& tool) {
     const auto written = tool.input_schema();
     if (!tool.schema_fault.empty() || takes_anything(written)) return;
     auto compiled = Schema::compile(written, kMostSubschemas);
-    if (compiled)
-        schema_ = std::move(*compiled);
-    else
+    if (!compiled) {
         unusable_ = compiled.error().message;
+        return;
+    }
+    schema_ = std::move(*compiled);
+    if (const auto* names = core::array_in(written.if_object(), "required"))
+        for (const auto& name : *names)
+            if (const auto text = core::text_of(name)) required_.emplace(*text);
 }
 
 std::string ArgumentCheck::fault(const Tool& tool, std::string_view raw) const {
     if (!schema_ || raw.size() > kMostBytes) return {};
     auto arguments = core::parse_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth});
     if (!arguments) return {};  // whoever sends it says what is wrong with that
-    leave_out_nulls(*arguments, tool.input_schema());
+    leave_out_nulls(*arguments, required_);
     const auto errors = schema_->judge(*arguments, kMostSteps);
     if (!errors || errors->empty()) return {};
     auto told = told_for_people(*errors, tool.input_schema(), *arguments);

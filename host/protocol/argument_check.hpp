@@ -12,7 +12,9 @@
 #include "protocol/schema.hpp"
 #include "protocol/tool.hpp"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,7 @@ public:
 
 private:
     std::optional<Schema> schema_;  // none: there is nothing to judge by
+    std::set<std::string, std::less<>> required_;
     std::string unusable_;
 };
 

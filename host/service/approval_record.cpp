@@ -16,9 +16,10 @@ Result<void> ApprovalRecord::change(const std::function<Result<std::string>()>& 
     if (!text) return text.error();
     // A folder may be called anything; a record that nobody can read again approves nothing at all.
     if (!core::valid_utf8(*text))
-        return Error{ErrorCode::Unsupported,
-                     std::string("the path of this folder is not UTF-8, and approvals are kept by path") +
-                         no_path};
+        return Error{
+            ErrorCode::Unsupported,
+            std::string("the path of this folder is not UTF-8, and approvals are kept by path") +
+                no_path};
     const auto path = directory + "/" + name;
     if (text->size() > most_bytes)
         return Error{ErrorCode::Limit, path + " would be over " + std::to_string(most_bytes >> 20) +

@@ -21,10 +21,11 @@ struct ApprovalRecord {
     static constexpr auto kOthers = core::Others::MayRead;
 
     const std::string& directory;
-    const char* name;     // "trust.json"
+    const char* name;  // "trust.json"
     std::size_t most_bytes;
     std::chrono::seconds wait;  // for other writers
-    const char* writers;  // a file of its own: the record is replaced as a whole, and a lock on it would go with it
+    const char*
+        writers;  // a file of its own: the record is replaced as a whole, and a lock on it would go with it
     const char* no_path;  // what to do about a path that is not UTF-8
     const char* shorten;  // and about a record that is too long
 
