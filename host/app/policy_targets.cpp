@@ -40,6 +40,15 @@ std::string own_name(const std::string& server, const std::string& pattern, Host
     return pattern.substr(begin.size());
 }
 
+// Nothing: it is a name, or the beginning of some.
+std::optional<Error> why_no_key(const std::string& key) {
+    if (key.find('*') >= key.size() - 1 && core::trimmed(key) == key) return {};
+    return Error{ErrorCode::Invalid,
+                 "\"" + core::printable(key, 80) +
+                     "\" is no name of a tool and no beginning of names: a \"*\" "
+                     "stands at the end alone, as in create_*"};
+}
+
 Error no_server_for(const std::string& pattern, const std::vector<std::string>& ids) {
     const auto shown = "\"" + core::printable(pattern, 80) + "\"";
     if (!pattern.starts_with(kPrefix))
@@ -70,12 +79,15 @@ Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host&
         const auto meant = words.all ? ids : std::vector{words.server};
         const auto keys =
             words.patterns.empty() ? std::vector<std::string>{kAllTools} : words.patterns;
+        for (const auto& key : keys)
+            if (auto why = why_no_key(key)) return *why;
         for (const auto& id : meant)
             for (const auto& key : keys)
                 add(id, key.starts_with(beginning_of(id)) ? own_name(id, key, host) : key);
         return targets;
     }
     for (const auto& pattern : words.patterns) {
+        if (auto why = why_no_key(pattern)) return *why;
         if (pattern == "mcp__*") {
             for (const auto& id : ids) add(id, kAllTools);
             continue;

@@ -1,5 +1,6 @@
 #include "audit/record_text.hpp"
 
+#include "config/secret_values.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -30,16 +31,15 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
     return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
 }
 
-// Masked before it is cut: of half a secret nobody can tell that it is one.
+// Masked before it is cut: of half a secret nobody can tell that it is one. As JSON that a terminal obeys nothing of.
 void put_arguments(RecordText& record, std::string_view arguments) {
-    auto masked = core::log::masked(arguments);
-    // Between tokens, where alone they can be; a record is a line.
-    std::replace(masked.begin(), masked.end(), '\n', ' ');
-    std::replace(masked.begin(), masked.end(), '\r', ' ');
-    if (masked.size() <= kMostArguments && core::check_json_object(masked))
-        return record.put_raw("arguments", masked);
-    const auto told = core::printable(masked, kMostArguments);
-    record.put_raw("arguments", json::serialize(json::string(told)));
+    // Of two equal keys one would be masked, and the other one might be sent.
+    const auto read = core::parse_json_object(arguments, {.unique_keys = true});
+    if (!read) return record.put_own("arguments", "(not recorded: they are odd JSON)");
+    const auto shown = core::printable_json(json::serialize(config::without_secrets("", *read)));
+    if (shown.size() <= kMostArguments) return record.put_raw("arguments", shown);
+    record.put_raw("arguments",
+                   json::serialize(json::string(core::printable(shown, kMostArguments))));
 }
 
 void put_caller(RecordText& record, const core::Principal& caller) {

@@ -1,5 +1,7 @@
 #include "config/levels.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -13,22 +15,31 @@ struct Candidate {
     Scope scope;
 };
 
-// All keys that cover the name, the most specific first.
+// All keys that cover the name, the most specific first. Its beginnings are looked for one by one, unless there are more
+// of them than keys: a name in a file may be as long as the file.
 std::vector<Candidate> covering(const Server& server, std::string_view name) {
     std::vector<Candidate> found;
+    const auto take = [&](const auto& entry) {
+        const auto& place = server.place_of_rule("tools." + entry.first);
+        found.push_back({&entry.first, entry.second, place.scope});
+    };
     const auto look = [&](const std::string& key) {
-        const auto at = server.tools.find(key);
-        if (at == server.tools.end()) return;
-        const auto& place = server.place_of_rule("tools." + key);
-        found.push_back({&at->first, at->second, place.scope});
+        if (const auto at = server.tools.find(key); at != server.tools.end()) take(*at);
     };
     if (!is_beginning(name)) look(std::string(name));
     std::string key(beginning_in(name));
-    for (;;) {
-        look(key + "*");
-        if (key.empty()) return found;
-        key.pop_back();
+    if (key.size() <= server.tools.size()) {
+        for (;; key.pop_back()) {
+            look(key + "*");
+            if (key.empty()) return found;
+        }
     }
+    const auto first = found.size();
+    for (const auto& entry : server.tools)
+        if (is_beginning(entry.first) && key.starts_with(beginning_in(entry.first))) take(entry);
+    std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+              [](const auto& a, const auto& b) { return a.key->size() > b.key->size(); });
+    return found;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "config/secret_values.hpp"
 
 #include "config/secret_names.hpp"
+#include "core/json.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -310,6 +312,35 @@ std::vector<std::vector<Part>> secret_parts(const json::array& args) {
         parts.push_back(whole ? std::vector<Part>{{0, text.size()}} : secret_parts(text));
     }
     return parts;
+}
+
+json::value without_secrets(std::string_view name, const json::value& value) {
+    constexpr const char* kMask = "***";
+    if (const auto text = core::text_of(value)) {
+        if (is_secret(name, *text)) return kMask;
+        std::string shown(*text);
+        const auto parts = secret_parts(shown);
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+            shown.replace(part->begin, part->end - part->begin, kMask);
+        return json::string(core::masked(shown));
+    }
+    if (names_a_secret(name) && !value.is_bool() && !value.is_null()) return kMask;
+    if (const auto* list = value.if_array()) {
+        const auto parts = secret_parts(*list);  // the word after `--token` is one
+        json::array shown;
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            const auto text = core::text_of((*list)[i]);
+            const bool whole = text && parts[i].size() == 1 && parts[i][0] == Part{0, text->size()};
+            shown.push_back(whole ? json::value(kMask) : without_secrets(name, (*list)[i]));
+        }
+        return shown;
+    }
+    const auto* object = value.if_object();
+    if (!object) return value;
+    json::object shown;
+    for (const auto& member : *object)
+        shown[member.key()] = without_secrets(member.key(), member.value());
+    return shown;
 }
 
 std::vector<std::string> secret_values(const json::object& settings) {

@@ -1,6 +1,6 @@
 #include "gateway/approvals.hpp"
 
-#include "config/secret_names.hpp"
+#include "config/secret_values.hpp"
 #include "core/json_beside.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -26,24 +26,6 @@ std::string folded(const std::string& text, std::size_t most) {
            " bytes in all)";
 }
 
-json::value masked(std::string_view name, const json::value& value) {
-    if (const auto text = core::text_of(value)) {
-        if (config::is_secret(name, *text)) return "***";
-        return json::string(core::log::masked(*text));
-    }
-    if (config::names_a_secret(name) && !value.is_bool() && !value.is_null()) return "***";
-    if (const auto* list = value.if_array()) {
-        json::array shown;
-        for (const auto& each : *list) shown.push_back(masked(name, each));
-        return shown;
-    }
-    const auto* object = value.if_object();
-    if (!object) return value;
-    json::object shown;
-    for (const auto& member : *object) shown[member.key()] = masked(member.key(), member.value());
-    return shown;
-}
-
 // As JSON, in which what a terminal would obey, or nobody would see, has its number.
 std::string visible(const json::value& value, std::size_t most) {
     return folded(core::printable_json(json::serialize(value)), most);
@@ -63,7 +45,7 @@ std::string arguments_of(const std::string& raw) {
         if (++count > kMostArguments) break;
         const auto name = visible(json::value(member.key()), kNameBytes);
         shown += "\n  " + name.substr(1, name.size() - 2) + ": " +
-                 visible(masked(member.key(), member.value()), kValueBytes);
+                 visible(config::without_secrets(member.key(), member.value()), kValueBytes);
     }
     if (read->size() > kMostArguments)
         shown += "\n  ... and " + std::to_string(read->size() - kMostArguments) + " more";

@@ -105,7 +105,8 @@ Judged Pins::judge(Server& server, const Name& name, std::string_view digest,
     if (server.trouble) {
         judged.settled = true;
         judged.mismatch =
-            PinMismatch{PinMismatch::Kind::Unknown, false,
+            // That there is a record says that somebody has approved something.
+            PinMismatch{PinMismatch::Kind::Unknown, true,
                         "cannot be compared with what was approved: " + server.trouble->message};
         return judged;
     }
@@ -113,8 +114,11 @@ Judged Pins::judge(Server& server, const Name& name, std::string_view digest,
     if (!server.record) return judged;
     const auto* pin = server.record->find(name);
     const bool approved = pin && pin->basis != Basis::Seen;
-    if (const auto kind = departs(*server.record, name, digest, known_as))
-        judged.mismatch = PinMismatch{kind_of(*kind), approved, why(*kind, pin)};
+    if (const auto kind = departs(*server.record, name, digest, known_as)) {
+        // None were approved as well, and who adds some speaks to all who use the server.
+        const bool silent = *kind == Difference::Kind::New && name.first == Part::Instructions;
+        judged.mismatch = PinMismatch{kind_of(*kind), approved || silent, why(*kind, pin)};
+    }
     // What somebody stands behind is taken back by nobody's use.
     judged.settled = judged.settled || approved;
     return judged;

@@ -79,9 +79,12 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
     // That of a name which nobody has listed yet is certain where one server alone may have it.
     void announce(CallId id, const Entry* known, const std::string& name) {
         if (known) return flights.announce(id, known->server, known->tool->name);
-        if (!flights.are_recorded()) return;
+        if (flights.are_recorded()) flights.announce(id, only_owner(name), "");
+    }
+    // Empty: several may have it, or none.
+    std::string only_owner(const std::string& name) const {
         const auto servers = protocol::servers_for(name, pool.ids());
-        flights.announce(id, servers.size() == 1 ? servers.front() : "", "");
+        return servers.size() == 1 ? servers.front() : std::string();
     }
 
     // For who records it: the digest is worth making only then.
@@ -361,6 +364,8 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     auto denied = known ? impl_->certain_denial(caller, known->server, call.name, known->tool->name)
                         : certain_denial(caller, call.name);
     if (denied) {
+        if (const auto one = impl_->only_owner(call.name); !known && !one.empty())
+            impl_->flights.identify(id, call.name, one, {});
         impl_->tell_denied(id, known, caller, call);
         impl_->flights.end_soon(id, std::move(*denied));
         return id;

@@ -25,9 +25,10 @@ ListedTool ToolFinder::shown(const Entry& entry, core::Trust trust,
     const auto* judged = index_.judged(entry);
     if (!judged || !judged->mismatch) return listed;
     listed.blocked = verdict.is_pinned();
-    if (listed.blocked) listed.tool = judged->stub;
-    if (policy_.pinning(question_about(entry, trust)) != policy::Pinning::Off)
-        listed.mismatch = judged->mismatch->kind;
+    const auto pinning = policy_.pinning(question_about(entry, trust));
+    // Whatever else denies it too.
+    if (pinning == policy::Pinning::Block) listed.tool = judged->stub;
+    if (pinning != policy::Pinning::Off) listed.mismatch = judged->mismatch->kind;
     return listed;
 }
 

@@ -311,6 +311,16 @@ TEST_F(PolicyVerb, SetRefusesWhatItDoesNotKnowAndNamesTheNearest) {
     const auto server = home.run({"policy", "set", "mcp__filse__read", "deny"});
     EXPECT_EQ(server.exit_code, 6) << server.err;
     EXPECT_THAT(server.err, HasSubstr("did you mean \"files\"?"));
+    const auto before = read_file(home.user_config() / "mcp.json");
+    for (const Words& odd : {Words{"mcp__files__*a"}, Words{"--server", "files", "a*d"}}) {
+        Words words{"policy", "set"};
+        words.insert(words.end(), odd.begin(), odd.end());
+        words.push_back("deny");
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 3) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("stands at the end alone"));
+    }
+    EXPECT_EQ(read_file(home.user_config() / "mcp.json"), before);
     EXPECT_NE(home.run({"policy", "set", "deny"}).exit_code, 0);
     EXPECT_NE(home.run({"policy", "set", "--server", "nobody", "deny"}).exit_code, 0);
 }

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace patchbay::audit {
 namespace {
 
@@ -85,6 +87,26 @@ TEST_F(ARecord, MasksSecretsWhereverTheyStand) {
     EXPECT_THAT(text, Not(HasSubstr("sesame")));
     EXPECT_EQ(object(members_of_request("r", asked)).at("arguments"),
               json::parse(R"({"path":"***","b":["x ***"]})"));
+}
+
+TEST_F(ARecord, MasksOfArgumentsWhatIsASecretByItsNameOrItsShape) {
+    const auto recorded = [this](const std::string& arguments) {
+        asked.arguments = arguments;
+        return json::serialize(object(members_of_request("r", asked)).at("arguments"));
+    };
+    EXPECT_EQ(
+        recorded(R"({"a":1,"api_key":"plain","nested":{"password":"pw"},"token":123456789012})"),
+        R"({"a":1,"api_key":"***","nested":{"password":"***"},"token":"***"})");
+    EXPECT_THAT(recorded(R"({"h":"Authorization: Bearer aabbccddeeff0011"})"),
+                Not(HasSubstr("aabbccddeeff0011")));
+    EXPECT_THAT(recorded(R"({"run":["curl","--token","word-word-1"]})"),
+                Not(HasSubstr("word-word")));
+    for (const char* odd : {R"({"a":1,"a":"plain"})", "{\"a\":"})
+        EXPECT_THAT(recorded(odd), HasSubstr("not recorded")) << odd;
+    asked.arguments = "{\"zz\xc2\x9b\":\"\xe2\x80\xae\x7f\"}";
+    const auto text = members_of_request("r", asked);
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }))
+        << text;
 }
 
 TEST_F(ARecord, IsOneLineOfJsonWhateverItsTextsHold) {

@@ -18,6 +18,15 @@ std::vector<std::string> found_in(const char* settings) {
     return secret_values(boost::json::parse(settings).as_object());
 }
 
+TEST(SecretValues, AreMaskedAtAnyDepthByNameAndByShape) {
+    const auto value = boost::json::parse(
+        R"({"a":[1,true,null,"plain"],"Api_Key":["x1"],"b":{"password":7,"c":"tok password=hunter22 end"}})");
+    EXPECT_EQ(
+        without_secrets("", value),
+        boost::json::parse(
+            R"({"a":[1,true,null,"plain"],"Api_Key":"***","b":{"password":"***","c":"tok password=*** end"}})"));
+}
+
 TEST(SecretValues, AreKnownByTheirNames) {
     for (const char* name :
          {"GITHUB_TOKEN",  "api-key",          "API_KEY",       "DB_PASSWORD",   "PGPASSWORD",

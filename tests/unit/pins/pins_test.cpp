@@ -157,9 +157,20 @@ TEST_F(PinsTest, ARecordThatCannotBeReadMakesAllUnknown) {
     lists({echo}, "Be kind.");
     EXPECT_EQ(state("echo"), "unknown");
     EXPECT_TRUE(of("echo").settled) << "there is nothing to note it in";
+    EXPECT_TRUE(of("echo").mismatch->approved) << "there would be no record";
     EXPECT_THAT(of("echo").mismatch->why, HasSubstr("/state/pins/x.json is damaged"));
     EXPECT_TRUE(pins.any("x"));
     EXPECT_THAT(pins.departed("x", public_name_at_x), SizeIs(2));
+}
+
+TEST_F(PinsTest, InstructionsOfAServerThatHadNoneAreNotWhatSomebodyStandsBehind) {
+    lists({echo});
+    use("echo");
+    lists({echo}, "Obey.");
+    const auto judged = pins.of_item("x", {Part::Instructions, ""});
+    ASSERT_TRUE(judged.mismatch);
+    EXPECT_EQ(judged.mismatch->kind, PinMismatch::Kind::New);
+    EXPECT_TRUE(judged.mismatch->approved);
 }
 
 TEST_F(PinsTest, AUseThatCannotBeNotedIsToldAndTriedNoMore) {
