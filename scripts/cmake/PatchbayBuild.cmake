@@ -3,7 +3,7 @@
 option(PATCHBAY_TESTS "Build the tests, the example server and the benchmarks" ON)
 option(PATCHBAY_UNIT_TESTS "Among the tests, those of single parts" ON)
 option(PATCHBAY_WERROR "Treat warnings as errors (our presets only)" OFF)
-option(PATCHBAY_PRECOMPILED "Precompile what most sources include (our sanitizer presets)" OFF)
+option(PATCHBAY_PRECOMPILED "Precompile what most sources include" ON)
 option(PATCHBAY_LINT "Run clang-tidy on every source" OFF)
 set(PATCHBAY_SANITIZE "" CACHE STRING "Value for -fsanitize=, e.g. address,undefined or thread")
 
@@ -34,9 +34,11 @@ endif()
 
 add_library(patchbay_flags INTERFACE)
 add_library(patchbay::flags ALIAS patchbay_flags)
-# -Wrestrict: g++ 12 raises it for any inlined "text" + string (GCC bug 105651).
+# g++ 12 raises these for any inlined "text" + string (GCC bugs 105651, 105329), the second line only where the
+# headers of the library are precompiled.
 target_compile_options(patchbay_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${PATCHBAY_PRECOMPILED}>>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>"
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<BOOL:${PATCHBAY_WERROR}>:-Werror>)
 if(PATCHBAY_SANITIZE)
     add_compile_options(-fsanitize=${PATCHBAY_SANITIZE} -fno-omit-frame-pointer -g1)
@@ -59,18 +61,23 @@ else()
 endif()
 
 # What most sources include, compiled once for the rooms and once for the tests (programs are compiled
-# with -fPIE, libraries with -fPIC). Off in a release, where a source that forgot an include is found.
+# with -fPIE, libraries with -fPIC), and once for what a release has small. Off in `lint`, where a source
+# that forgot an include is found.
 set(PATCHBAY_COMMON_HEADERS <algorithm> <array> <atomic> <cerrno> <charconv> <chrono> <cstdint> <cstring>
     <deque> <functional> <map> <memory> <mutex> <optional> <set> <string> <string_view> <system_error>
     <unordered_map> <utility> <vector> <boost/json.hpp>)
 # With it ccache can tell what a precompiled header was made of.
 set(PATCHBAY_PRECOMPILED_OPTIONS $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+set(PATCHBAY_SMALL $<$<CONFIG:Release>:-Os>)
 if(PATCHBAY_PRECOMPILED)
     add_compile_options(${PATCHBAY_PRECOMPILED_OPTIONS})
-    add_library(patchbay_room_headers OBJECT ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
-    target_link_libraries(patchbay_room_headers PRIVATE patchbay::flags Boost::json)
-    target_precompile_headers(patchbay_room_headers PRIVATE ${PATCHBAY_COMMON_HEADERS})
+    foreach(headers patchbay_room_headers patchbay_small_headers)
+        add_library(${headers} OBJECT ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
+        target_link_libraries(${headers} PRIVATE patchbay::flags Boost::json)
+        target_precompile_headers(${headers} PRIVATE ${PATCHBAY_COMMON_HEADERS})
+    endforeach()
+    target_compile_options(patchbay_small_headers PRIVATE ${PATCHBAY_SMALL})
 endif()
 function(patchbay_share_headers target owner)
     if(PATCHBAY_PRECOMPILED)
@@ -86,19 +93,30 @@ endfunction()
 # HEADERS: of a library, for a room that takes long to compile because of them.
 function(patchbay_room name)
     cmake_parse_arguments(ROOM "SMALL" "" "SOURCES;SMALL_SOURCES;LINKS;PRIVATE_LINKS;HEADERS" ${ARGN})
-    add_library(patchbay_${name} STATIC ${ROOM_SOURCES} ${ROOM_SMALL_SOURCES})
-    set_property(SOURCE ${ROOM_SMALL_SOURCES} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-    add_library(patchbay::${name} ALIAS patchbay_${name})
-    target_include_directories(patchbay_${name} PUBLIC ${PROJECT_SOURCE_DIR}/host)
-    target_link_libraries(patchbay_${name} PUBLIC ${ROOM_LINKS}
-        PRIVATE patchbay::flags ${ROOM_PRIVATE_LINKS})
+    set(room patchbay_${name})
+    add_library(${room} STATIC ${ROOM_SOURCES})
+    add_library(patchbay::${name} ALIAS ${room})
+    target_include_directories(${room} PUBLIC ${PROJECT_SOURCE_DIR}/host)
+    target_link_libraries(${room} PUBLIC ${ROOM_LINKS} PRIVATE patchbay::flags ${ROOM_PRIVATE_LINKS})
+    set(headers patchbay_room_headers)
     if(ROOM_SMALL)
-        target_compile_options(patchbay_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+        target_compile_options(${room} PRIVATE ${PATCHBAY_SMALL})
+        set(headers patchbay_small_headers)
     endif()
     if(ROOM_HEADERS AND PATCHBAY_PRECOMPILED)
-        target_precompile_headers(patchbay_${name} PRIVATE ${PATCHBAY_COMMON_HEADERS} ${ROOM_HEADERS})
+        target_precompile_headers(${room} PRIVATE ${PATCHBAY_COMMON_HEADERS} ${ROOM_HEADERS})
     else()
-        patchbay_share_headers(patchbay_${name} patchbay_room_headers)
+        patchbay_share_headers(${room} ${headers})
+    endif()
+    if(ROOM_SMALL_SOURCES)
+        set(small ${room}_small)
+        add_library(${small} OBJECT ${ROOM_SMALL_SOURCES})
+        target_include_directories(${small} PRIVATE ${PROJECT_SOURCE_DIR}/host)
+        target_link_libraries(${small} PRIVATE ${ROOM_LINKS} patchbay::flags ${ROOM_PRIVATE_LINKS})
+        target_compile_definitions(${small} PRIVATE $<TARGET_PROPERTY:${room},COMPILE_DEFINITIONS>)
+        target_compile_options(${small} PRIVATE ${PATCHBAY_SMALL})
+        patchbay_share_headers(${small} patchbay_small_headers)
+        target_sources(${room} PRIVATE $<TARGET_OBJECTS:${small}>)
     endif()
 endfunction()
 

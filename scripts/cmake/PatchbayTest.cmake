@@ -5,7 +5,7 @@ include(GoogleTest)
 # In a release it is the host that is optimised: its tests would take longer to build than all of it. What
 # nearly all of them include is compiled once, in every build.
 set(PATCHBAY_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
-if(NOT PATCHBAY_PRECOMPILED)
+if(NOT PATCHBAY_PRECOMPILED)  # else all are compiled so
     list(APPEND PATCHBAY_TEST_OPTIONS ${PATCHBAY_PRECOMPILED_OPTIONS})
 endif()
 add_executable(patchbay_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)

@@ -119,14 +119,15 @@ private:
 // Of the process of a server, as `mcp status` tells it; 0: it has none. A server may be ready before its
 // supervisor has told which process it is.
 inline int pid_of(const Home& home, const std::string& server) {
-    for (int tries = 0; tries < 500; ++tries) {
+    int pid = 0;
+    EXPECT_TRUE(comes_true([&] {
         const auto status = json::parse(home.run({"mcp", "status", server, "--json"}).out);
         const auto* its = status.as_object().if_contains("pid");
-        if (its) return its->to_number<int>();
+        if (its) pid = its->to_number<int>();
         const auto* state = status.as_object().if_contains("state");
-        if (!state || *state != "ready") return 0;
-    }
-    return 0;
+        return its || !state || *state != "ready";
+    }));
+    return pid;
 }
 
 // `patchbay run` in the foreground.

@@ -52,9 +52,7 @@ protected:
     int approve() { return home.run({"trust", "a", "--tools", "--yes", "--refresh"}).exit_code; }
     // What a host that goes on has heard stands on the disk a moment later.
     void wait_for_a_difference() {
-        for (int tries = 0; tries < 300; ++tries)
-            if (home.run({"mcp", "diff", "a"}).exit_code == 1) return;
-        ADD_FAILURE() << "nothing differs";
+        EXPECT_TRUE(comes_true([&] { return home.run({"mcp", "diff", "a"}).exit_code == 1; }));
     }
     fs::path folder() const { return home.root() / "state/patchbay/pins"; }
     std::vector<fs::path> records() const {
@@ -313,9 +311,11 @@ TEST(PinsOfAHostThatRuns, HoldWhatAServerAddsInTheMiddle) {
     ASSERT_EQ(changed.exit_code, 0) << changed.err;
     const auto name = "mcp__x__" + changed.out.substr(0, changed.out.find('\n'));
     // Its list is read a moment later.
-    auto refused = home.run({"call", name});
-    for (int tries = 0; tries < 200 && refused.exit_code == 6; ++tries)
+    Outcome refused;
+    EXPECT_TRUE(comes_true([&] {
         refused = home.run({"call", name});
+        return refused.exit_code != 6;
+    }));
     EXPECT_EQ(refused.exit_code, 7) << refused.err;
     EXPECT_THAT(refused.err, HasSubstr("was not there when its server was approved"));
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
@@ -323,10 +323,7 @@ TEST(PinsOfAHostThatRuns, HoldWhatAServerAddsInTheMiddle) {
                 AllOf(HasSubstr(R"("event":"pins")"), HasSubstr("\"blocked\":[\"")));
     EXPECT_THAT(home.run({"mcp", "status", "x"}).out, HasSubstr("blocked"));
     // What it has heard stands on the disk a moment later too.
-    auto diff = home.run({"mcp", "diff", "x"});
-    for (int tries = 0; tries < 200 && diff.exit_code == 0; ++tries)
-        diff = home.run({"mcp", "diff", "x"});
-    EXPECT_EQ(diff.exit_code, 1) << diff.err;
+    EXPECT_TRUE(comes_true([&] { return home.run({"mcp", "diff", "x"}).exit_code == 1; }));
     ASSERT_EQ(home.run({"trust", "x", "--tools", "--yes"}).exit_code, 0);
     EXPECT_EQ(home.run({"call", name}).exit_code, 0) << "an approval counts at once";
 }

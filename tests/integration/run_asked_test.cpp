@@ -428,8 +428,10 @@ TEST_F(Asked, WhoRunsAHostWhileAnotherIsEndingWaitsForThat) {
     ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << call.err();
     host.program().signal(SIGTERM);
     std::string told;
-    for (int tries = 0; tries < 100 && told.find("is ending") == std::string::npos; ++tries)
+    EXPECT_TRUE(comes_true([&] {
         told = home.run({"config", "apply"}).err;
+        return told.find("is ending") != std::string::npos;
+    }));
     EXPECT_THAT(told, HasSubstr("is ending; `patchbay run` waits"));
     Program next(home.patchbay({"run"}));
     EXPECT_TRUE(next.wait_until([&] {

@@ -30,12 +30,13 @@ protected:
     }
     // Until there is one of that kind.
     std::vector<json::object> told_with(const std::string& kind) const {
-        for (int tries = 0; tries < 500; ++tries) {
-            auto events = told();
-            if (!of(events, kind).empty()) return events;
-        }
-        ADD_FAILURE() << "no " << kind;
-        return {};
+        std::vector<json::object> events;
+        EXPECT_TRUE(comes_true([&] {
+            events = told();
+            return !of(events, kind).empty();
+        })) << "no "
+            << kind;
+        return events;
     }
     static std::vector<json::object> of(std::vector<json::object> events, const std::string& kind) {
         std::erase_if(events,
@@ -73,11 +74,11 @@ TEST_F(Events, TheLastWordOfARestartIsOfTheStartThatItBrings) {
     EXPECT_EQ(home.run({"mcp", "restart", "x"}).exit_code, 0);
     const auto is_over = [](const auto& each) { return each.at("state") == "stopped"; };
     std::vector<json::object> events;
-    for (int tries = 0; tries < 500; ++tries) {
+    EXPECT_TRUE(comes_true([&] {
         events = told({"--server", "x"});
         const auto states = of(events, "server_state");
-        if (std::any_of(states.begin(), states.end(), is_over)) break;
-    }
+        return std::any_of(states.begin(), states.end(), is_over);
+    }));
     std::vector<std::string> starts;
     for (const auto& each : of(events, "mcp_startup_update"))
         starts.push_back(std::to_string(each.at("start_number").to_number<int>()) + " " +

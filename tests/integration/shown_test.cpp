@@ -45,8 +45,10 @@ TEST(Shown, AServerInDetail) {
     EXPECT_EQ(rows.count("stray stdout lines"), 0u);
     // The word that its process runs may come behind its first answers.
     json::value told = json::object();
-    for (int tries = 0; tries < 50 && !told.get_object().contains("pid"); ++tries)
+    EXPECT_TRUE(comes_true([&] {
         told = json::parse(home.run({"mcp", "status", "x", "--json"}).out);
+        return told.get_object().contains("pid");
+    }));
     EXPECT_EQ(told.at("id"), "x");
     EXPECT_EQ(told.at("scope"), "user");
     EXPECT_EQ(told.at("enabled"), true);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -39,6 +40,9 @@ void close_fd(int& fd) {
     if (fd >= 0) ::close(fd);
     fd = -1;
 }
+
+// What somebody waits for may be seen elsewhere than in what a program writes.
+constexpr int kTick = 20;
 
 int remaining_ms(Clock::time_point deadline) {
     const auto left =
@@ -163,8 +167,15 @@ void Program::signal(int number) {
 
 bool Program::wait_until(const std::function<bool()>& done) {
     while (!done()) {
-        if (!turn()) return done();
+        if (!turn(kTick)) return done();
     }
+    return true;
+}
+
+bool comes_true(const std::function<bool()>& done) {
+    const auto end = Clock::now() + kDeadline;
+    while (!done())
+        if (Clock::now() >= end) return done();
     return true;
 }
 
@@ -185,11 +196,12 @@ Outcome Program::finish() {
     return outcome_;
 }
 
-bool Program::turn() {
+bool Program::turn(int at_most) {
     if (out_ < 0 && err_ < 0) return false;
     pollfd fds[3] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}, {input_.empty() ? -1 : in_, POLLOUT, 0}};
-    const int ready = ::poll(fds, 3, remaining_ms(deadline_));
-    if (ready == 0) return false;
+    const int left = remaining_ms(deadline_);
+    const int ready = ::poll(fds, 3, std::min(left, at_most));
+    if (ready == 0) return left > at_most;
     if (ready < 0) return errno == EINTR;
     if (fds[0].revents != 0) read_some(out_, outcome_.out);
     if (fds[1].revents != 0) read_some(err_, outcome_.err);

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ struct Outcome {
     std::chrono::milliseconds took{};
 };
 
+// True once `done` holds, which is asked again and again; false at the deadline.
+bool comes_true(const std::function<bool()>& done);
+
 class Program {
 public:
     explicit Program(const Command& command);
@@ -55,14 +59,15 @@ public:
     void send(std::string_view text);  // queued; written while we wait for something
     void close_input();                // after what was queued
     void signal(int number);
-    // True once `done` holds; false when the program ended, or the deadline passed, before.
+    // True once `done` holds, whatever it looks at; false when the program ended, or the deadline passed, before.
     bool wait_until(const std::function<bool()>& done);
     bool wait_for_out(std::string_view text);
     // Closes the input and waits for the end; kills at the deadline.
     Outcome finish();
 
 private:
-    bool turn();  // one poll; false: nothing is open any more, or the deadline passed
+    // One poll, of so many milliseconds at most; false: nothing is open any more, or the deadline passed.
+    bool turn(int at_most = std::numeric_limits<int>::max());
     void read_some(int& fd, std::string& into);
     void write_some();
     void reap();

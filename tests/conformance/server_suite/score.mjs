@@ -8,6 +8,7 @@
 // one is played.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -15,7 +16,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const LIMIT_MS = 90_000; // of all that is played, on a loaded machine
+const LIMIT_MS = 220_000; // of all that is played: a program is started for nearly each, on a loaded machine
 const { values, positionals: [revision, ...scenarios] } = parseArgs({
   allowPositionals: true,
   options: {
@@ -104,9 +105,12 @@ const limit = setTimeout(() => {
   console.log(`not played to the end within ${LIMIT_MS / 1000} s`);
   end(1);
 }, LIMIT_MS);
-function end(code) {
+async function end(code) {
   clearTimeout(limit);
-  for (const child of children) child.kill();
+  const running = children.filter((child) => child.exitCode === null && child.signalCode === null);
+  const gone = running.map((child) => once(child, 'exit'));
+  for (const child of running) child.kill();
+  await Promise.all(gone);  // they write there until then
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(code);
 }
