@@ -191,7 +191,15 @@ std::optional<CatalogueFolder::Found> CatalogueFolder::read(const core::Descript
 }
 
 void CatalogueFolder::on_published() {
-    if (!pause_.running()) pause_.start(kPause, [this] { save(); });
+    is_due_ = true;
+    save_in_turn();
+}
+
+// The first at once: who looks right behind it finds what this host has heard.
+void CatalogueFolder::save_in_turn() {
+    if (pause_.running() || !std::exchange(is_due_, false)) return;
+    save();
+    pause_.start(kPause, [this] { save_in_turn(); });
 }
 
 // One that broke off is not what the server has.

@@ -77,6 +77,7 @@ private:
     std::optional<Found> read(const core::Descriptor& folder, const std::string& name,
                               const std::string& server);
     void tell_useless(const std::string& server, const Error& error) const;
+    void save_in_turn();
     void save();
     void save(const Which& which, std::shared_ptr<const void> what, catalogue::Time listed,
               const std::string& name, const std::function<std::string()>& text);
@@ -97,6 +98,7 @@ private:
     std::size_t recalled_bytes_ = 0;
     const core::TimeSource& time_;
     core::Timer pause_;
+    bool is_due_ = false;  // behind the pause
     bool told_ = false, folder_told_ = false;
     core::Worker worker_;
 };

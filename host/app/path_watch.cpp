@@ -242,6 +242,13 @@ bool PathWatch::is_open() {
     return !writers_.empty();
 }
 
+bool PathWatch::has_an_empty_one() const {
+    return std::any_of(paths_.begin(), paths_.end(), [](const auto& path) {
+        struct stat info {};
+        return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+    });
+}
+
 void PathWatch::tell_again() {
     unsure_ = true;
     plan_change();

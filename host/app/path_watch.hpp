@@ -60,6 +60,8 @@ public:
     // of it. Until forget_writers(): some files are open always.
     bool is_open();
     void forget_writers() { writers_.clear(); }
+    // Whether one of the files is there and empty, as before it is written anew, which may not have been heard yet.
+    bool has_an_empty_one() const;
     // `changed` comes once more, kSettle from now or from what happens until then: what was found there made no sense.
     void tell_again();
     // Empty: all is watched.

@@ -24,8 +24,7 @@ void ReadingPace::spend_since(core::Clock::time_point begun) {
     rested_at_ = std::max(rested_at_, begun - kAtOnce) + worth;
 }
 
-bool ReadingPace::doubts(const std::string& digest) {
-    if (std::exchange(is_asked_, false)) return false;
+bool ReadingPace::is_new(const std::string& digest) {
     const auto now = time_.now();
     if (!doubted_) doubted_ = now;
     return std::exchange(doubtful_, digest) != digest && now - *doubted_ < kAtMost;

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -41,11 +42,18 @@ public:
     void take() { put_off_.reset(); }
     // Whether something of that digest, which makes no sense, is to be looked at once more: a file that was closed may
     // be written on by the next command of a script.
-    bool doubts(const std::string& digest);
+    bool doubts(const std::string& digest) {
+        return !std::exchange(is_asked_, false) && is_new(digest);
+    }
+    // The same of something that has nothing in one of its files, whoever has asked for it.
+    bool doubts_emptiness(const std::string& digest) { return is_new(digest); }
     // What was read counts, whatever comes of it.
     void believe();
 
 private:
+    // Not for ever, where it is another one each time.
+    bool is_new(const std::string& digest);
+
     const core::TimeSource& time_;
     core::Clock::time_point rested_at_{};
     bool is_asked_ = false;

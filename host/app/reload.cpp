@@ -117,6 +117,9 @@ bool Reload::is_put_off() {
 void Reload::take(const Snapshot& read) {
     pace_.take();
     auto digest = configuration_digest(*read, environment_);
+    const bool runs = digest == in_force_.now().read_digest;
+    if (!runs && watch_.has_an_empty_one() && pace_.doubts_emptiness(digest))
+        return watch_.tell_again();  // whoever waits does so until then
     const auto waiting = std::exchange(waiting_, {});
     const auto done = move_or_keep(read, std::move(digest), waiting.empty() ? "files" : "apply");
     for (const auto& applied : waiting) applied(done);

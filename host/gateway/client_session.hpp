@@ -97,7 +97,10 @@ private:
                                 const boost::json::object& params, Answer answer,
                                 const connection::About& about) override;
     connection::Question approve(const connection::Approvable& wanted, Decide decide) override;
-    const boost::json::object* declares() const override { return handshake_.declared(); }
+    // Of several who share it none speaks for all: what one cannot, it is not asked.
+    const boost::json::object* declares() const override {
+        return modern_alone_ ? nullptr : handshake_.declared();
+    }
 
     const service::Servers& servers_;
     Outward& out_;

@@ -88,5 +88,11 @@ TEST_F(ReadingPaceTest, WhoAsksIsToldAtOnceWhatIsWrong) {
     EXPECT_TRUE(pace_.doubts("wrong as well")) << "nobody asked for that";
 }
 
+TEST_F(ReadingPaceTest, WhereAFileIsEmptyWhoAsksWaitsForASecondLook) {
+    pace_.ask();
+    EXPECT_TRUE(pace_.doubts_emptiness("nothing"));
+    EXPECT_FALSE(pace_.doubts_emptiness("nothing"));
+}
+
 }  // namespace
 }  // namespace patchbay::app
