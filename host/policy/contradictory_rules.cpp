@@ -95,8 +95,8 @@ private:
             if (full()) return;
             if (level <= Level::Deny) continue;
             if (const auto* rule = all_forbidden(server.id, key))
-                add(server.id, server.place_of_rule("tools." + key), config::words_of_level(key, level),
-                    *rule);
+                add(server.id, server.place_of_rule("tools." + key),
+                    config::words_of_level(key, level), *rule);
         }
         if (!server.enabled_tools) return;
         for (const auto& tool : *server.enabled_tools) {
@@ -110,16 +110,14 @@ private:
     // One that may be about two servers, or about none that is here, is told of as such.
     void look(const std::string& pattern) {
         if (full()) return;
-        const auto owners =
-            protocol::servers_for(std::string(config::beginning_in(pattern)), ids_);
+        const auto owners = protocol::servers_for(std::string(config::beginning_in(pattern)), ids_);
         if (owners.size() != 1) return;
         const auto prefix = "mcp__" + owners.front() + "__";
         if (!pattern.starts_with(prefix) || pattern == prefix) return;
         const auto* rule = all_forbidden(owners.front(), pattern.substr(prefix.size()));
         if (!rule || rule->kind == Rule::Kind::AllowList) return;
         const auto place = config_.permissions.allow_places.find(pattern);
-        add({},
-            place == config_.permissions.allow_places.end() ? config::Place() : place->second,
+        add({}, place == config_.permissions.allow_places.end() ? config::Place() : place->second,
             "permissions.allow: \"" + core::printable(pattern, 80) + "\"", *rule);
     }
 

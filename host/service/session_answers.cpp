@@ -39,9 +39,8 @@ std::size_t forget_session_answers(const connection::Callers& callers,
     std::size_t gone = 0;
     for (const auto number : callers.numbers()) {
         auto& caller = *callers.find(number);
-        gone += caller.session_approvals().forget([&](const auto& given) {
-            return these(decision_of(given, caller.principal()));
-        });
+        gone += caller.session_approvals().forget(
+            [&](const auto& given) { return these(decision_of(given, caller.principal())); });
     }
     return gone;
 }

@@ -252,16 +252,17 @@ TEST_F(ATrail, IsSoundWhereTheDiskIsFullAsAnotherFileIsBegun) {
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit old{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
-    // From nothing at all to where the record would fit, and the head does not.
-    for (const rlim_t bytes : {0, 20, 100, 200}) {
+    // Nothing at all, and what the head has room in but not the records. (The head has its room already on a disk.)
+    for (const rlim_t bytes : {0, 1'000}) {
         const rlimit small{bytes, old.rlim_max};
         ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-        const auto refused = append(5, 5);
+        const auto refused = append(5, 24);
         ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
-        if (!refused) EXPECT_THAT(refused.error().message, HasSubstr("cannot write ")) << bytes;
+        ASSERT_FALSE(refused) << bytes;
+        EXPECT_THAT(refused.error().message, HasSubstr("cannot write ")) << bytes;
         EXPECT_THAT(faults(), IsEmpty()) << bytes;
     }
-    ASSERT_TRUE(append(6, 6));
+    ASSERT_TRUE(append(25, 25));
     EXPECT_THAT(faults(), IsEmpty());
     EXPECT_THAT(files(), SizeIs(::testing::Ge(2)));
 }

@@ -94,8 +94,9 @@ TEST_F(ContradictoryRules, AServersOwnListsAreHeldAgainstEachOtherAndAgainstItsL
 TEST_F(ContradictoryRules, AnAllowThatIsDeniedIsToldAndOneThatADenyNarrowsIsNot) {
     allow({"mcp__git__*", "mcp__git__push"});
     deny("mcp__git__push");
-    EXPECT_THAT(found(), ElementsAre(HasSubstr(
-                             "config.toml:5:3: permissions.allow: \"mcp__git__push\" never")));
+    EXPECT_THAT(
+        found(),
+        ElementsAre(HasSubstr("config.toml:5:3: permissions.allow: \"mcp__git__push\" never")));
     level("log", Level::Deny, Scope::User, 3);
     EXPECT_THAT(found(), SizeIs(1)) << "the wide one is still for the others";
     allow({"mcp__git__log"});

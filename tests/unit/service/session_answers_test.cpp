@@ -47,9 +47,9 @@ TEST(SessionAnswers, ThatAreForgottenCountNoMore) {
     test::FakeCaller one{callers}, other{callers};
     for (auto* each : {&one, &other})
         for (const auto* tool : {"push", "log"}) each->session_approvals().add(wanting(tool));
-    EXPECT_EQ(forget_session_answers(callers,
-                                     [](const auto& answer) { return answer.tool == "push"; }),
-              2u);
+    EXPECT_EQ(
+        forget_session_answers(callers, [](const auto& answer) { return answer.tool == "push"; }),
+        2u);
     EXPECT_FALSE(one.session_approvals().hold(wanting("push")));
     EXPECT_TRUE(other.session_approvals().hold(wanting("log")));
     EXPECT_THAT(session_answers(callers),

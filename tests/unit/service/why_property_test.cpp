@@ -20,17 +20,12 @@ using config::Scope;
 using core::Trust;
 using Answer = Why::Answer;
 
-const std::map<std::string, std::vector<std::string>> kTools{
-    {"git", {"log", "push", "push_tag"}}, {"github", {"log", "create_issue"}}};
-const std::vector<std::string> kPatterns{"mcp__*",
-                                         "mcp__git__*",
-                                         "mcp__git__push*",
-                                         "mcp__git__push",
-                                         "mcp__git__log",
-                                         "mcp__github__*",
-                                         "mcp__github__log",
-                                         "mcp__github__create_*",
-                                         "mcp__web__*"};
+const std::map<std::string, std::vector<std::string>> kTools{{"git", {"log", "push", "push_tag"}},
+                                                             {"github", {"log", "create_issue"}}};
+const std::vector<std::string> kPatterns{
+    "mcp__*",           "mcp__git__*",           "mcp__git__push*",
+    "mcp__git__push",   "mcp__git__log",         "mcp__github__*",
+    "mcp__github__log", "mcp__github__create_*", "mcp__web__*"};
 const std::vector<std::string> kKeys{"*", "p*", "push*", "push", "log", "create_*", "create_issue"};
 
 struct Listed final : policy::ListedTools {
@@ -74,14 +69,13 @@ protected:
     WhyOfAnything() {
         for (const auto& [id, tools] : kTools) {
             json::array all;
-            for (const auto& tool : tools) all.push_back(tool_named(tool));
+            for (const auto& tool : tools) all.push_back(test::tool_named(tool.c_str()));
             servers.at(id).be_modern(all);
         }
         pins_of = [this](catalogue::Catalogue& all) {
-            pins.emplace(all, store,
-                         [](const std::string& server) -> std::optional<pins::Key> {
-                             return pins::Key{server, {}, "d"};
-                         });
+            pins.emplace(all, store, [](const std::string& server) -> std::optional<pins::Key> {
+                return pins::Key{server, {}, "d"};
+            });
             return &*pins;
         };
     }
@@ -116,7 +110,8 @@ protected:
             const auto& own = kTools.at(server.id);
             server.enabled_tools.reset();
             if (random() % 5 == 0) server.enabled_tools = some_of(own, 3);
-            server.disabled_tools = random() % 4 == 0 ? some_of(own, 2) : std::vector<std::string>();
+            server.disabled_tools =
+                random() % 4 == 0 ? some_of(own, 2) : std::vector<std::string>();
             server.tools.clear();
             server.rules.clear();
             for (const auto& key : some_of(kKeys, 3)) {
@@ -228,8 +223,8 @@ TEST_F(WhyOfAnything, IsWhatACallAndAListAreJudgedBy) {
         }
     }
     // Each was met, so that none of it was looked at in vain.
-    for (const auto answer : {Answer::Allowed, Answer::Asked, Answer::Denied, Answer::Hidden,
-                              Answer::NotShown})
+    for (const auto answer :
+         {Answer::Allowed, Answer::Asked, Answer::Denied, Answer::Hidden, Answer::NotShown})
         EXPECT_GT(seen[answer], kConfigurations / 100) << name_of(answer);
     EXPECT_GT(pinned, kConfigurations / 100);
 }
