@@ -358,15 +358,14 @@ TEST(PinsOfAHostThatRuns, HoldWhatAServerAddsInTheMiddle) {
                 AllOf(HasSubstr(R"("event":"pins")"), HasSubstr("\"blocked\":[\"")));
     EXPECT_THAT(home.run({"mcp", "status", "x"}).out, HasSubstr("blocked"));
     // What it has heard stands on the disk a moment later too.
-    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-    const auto in_time = [&] { return std::chrono::steady_clock::now() < deadline; };
     auto diff = home.run({"mcp", "diff", "x"});
-    while (diff.exit_code == 0 && in_time()) diff = home.run({"mcp", "diff", "x"});
+    for (int tries = 0; tries < 200 && diff.exit_code == 0; ++tries)
+        diff = home.run({"mcp", "diff", "x"});
     EXPECT_EQ(diff.exit_code, 1) << diff.err;
     ASSERT_EQ(home.run({"trust", "x", "--tools", "--yes"}).exit_code, 0);
     // Without a call: the host looks when the record is another one.
     auto status = home.run({"mcp", "status", "x"}).out;
-    while (status.find("blocked") != std::string::npos && in_time())
+    for (int tries = 0; tries < 200 && status.find("blocked") != std::string::npos; ++tries)
         status = home.run({"mcp", "status", "x"}).out;
     EXPECT_THAT(status, Not(HasSubstr("blocked")));
     EXPECT_THAT(home.run({"events"}).out, HasSubstr("\"list\":\"tools\"}"));
