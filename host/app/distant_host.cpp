@@ -64,6 +64,9 @@ std::string quoted_list(const std::vector<std::string>& texts) {
     return json::serialize(json::array(texts.begin(), texts.end()));
 }
 
+const Error kOddAnswer{ErrorCode::Protocol,
+                       "the running host has answered something else than was asked"};
+
 std::string truth(bool value) {
     return value ? "true" : "false";
 }
@@ -215,6 +218,31 @@ Result<void> DistantHost::turn(const std::string& op, const std::string& server)
 
 Result<std::string> DistantHost::sandbox_state(const std::string& state) {
     return ask_for_text("host/sandbox-state", state.empty() ? "" : ",\"state\":" + state);
+}
+
+Result<std::vector<service::Decision>> DistantHost::session_answers() {
+    const auto told = ask("host/answers", "");
+    if (!told) return told.error();
+    const auto* list = told->if_array();
+    if (!list) return kOddAnswer;
+    std::vector<service::Decision> answers;
+    for (const auto& each : *list) {
+        auto answer = service::parse_decision(each);
+        if (!answer) return kOddAnswer;
+        answers.push_back(std::move(*answer));
+    }
+    return answers;
+}
+
+Result<std::size_t> DistantHost::forget_session_answers(const std::vector<PolicyTarget>& targets) {
+    json::array list;
+    for (const auto& each : targets)
+        list.push_back(json::array{json::value(each.server), json::value(each.key)});
+    const auto told = ask("host/forget-answers", ",\"targets\":" + json::serialize(list));
+    if (!told) return told.error();
+    const auto forgotten = core::integer_in(told->if_object(), "forgotten");
+    if (!forgotten || *forgotten < 0) return kOddAnswer;
+    return static_cast<std::size_t>(*forgotten);
 }
 
 // Of a host that has gone, what is configured here.

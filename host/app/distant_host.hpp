@@ -10,11 +10,13 @@
 #include "app/any_host.hpp"
 #include "app/host_approvals.hpp"
 #include "app/host_line.hpp"
+#include "app/policy_targets.hpp"
 #include "app/status_text.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 #include "service/servers.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +43,11 @@ public:
 
     // As JSON text. `state` empty: the one that is set; else who is told, as host/sandbox-state has it.
     Result<std::string> sandbox_state(const std::string& state = {});
+
+    // Answers that count there as long as a session; how many of those about these are forgotten. Protocol: it has said
+    // something else.
+    Result<std::vector<service::Decision>> session_answers();
+    Result<std::size_t> forget_session_answers(const std::vector<PolicyTarget>& targets);
 
     void connect(const std::vector<std::string>& servers, std::function<void()> settled) override;
     std::vector<connection::Status> statuses() override;

@@ -29,7 +29,9 @@ Result<std::unique_ptr<Entrance>> Entrance::open(Host& host, const HttpTerms& te
     if (made->tokens_) judges.push_back(made->tokens_.get());
     if (made->access_tokens_) judges.push_back(made->access_tokens_.get());
     if (!judges.empty())
-        made->asked_.emplace(host.loop().time(), everybody, judges, made->challenge_);
+        made->asked_.emplace(
+            host.loop().time(), everybody, judges, made->challenge_,
+            [&host](const auto& name) { return gateway::view_of_bundle(host.config(), name); });
     return made;
 }
 
@@ -42,7 +44,20 @@ Result<void> Entrance::take_tokens(const std::string& state_directory,
         say("nobody has a token yet, so nobody can come in; patchbay token add NAME");
     tokens_ = std::make_unique<gateway::KnownTokens>(host_.loop(), file, std::move(**read),
                                                      challenge_, std::move(gone));
+    warn_of_bundles();
     return {};
+}
+
+// Its client would be told only that it is not there.
+void Entrance::warn_of_bundles() const {
+    std::size_t told = 0;
+    for (const auto& each : tokens_->all().all()) {
+        if (each.bundle.empty() || told >= kMostWarnings) continue;
+        const auto bundle = gateway::view_of_bundle(host_.config(), each.bundle);
+        if (bundle) continue;
+        ++told;
+        say("warning: token \"" + each.name + "\" shows nothing: " + bundle.error().message);
+    }
 }
 
 Result<void> Entrance::take_access_tokens(const HttpTerms& terms, const std::string& url) {

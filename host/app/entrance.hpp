@@ -4,6 +4,7 @@
 // Owns:    what judges tokens. Borrows the host, and the admission of everybody.
 // Threads: [loop].
 // Errors:  a record of tokens that cannot be believed, a URL that a token cannot be meant for.
+// Limits:  of tokens whose bundle is of no use kMostWarnings are named at the start.
 #pragma once
 
 #include "app/host.hpp"
@@ -14,6 +15,7 @@
 #include "gateway/access/oauth_judge.hpp"
 #include "gateway/access/resource_metadata.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +25,8 @@ namespace patchbay::app {
 
 class Entrance {
 public:
+    static constexpr std::size_t kMostWarnings = 10;
+
     // `gone`: told of principals that may not come in any more. `url`: of the endpoint where it
     // listens.
     static Result<std::unique_ptr<Entrance>> open(Host& host, const HttpTerms& terms,
@@ -41,6 +45,7 @@ private:
     Entrance(Host& host, gateway::Admission& everybody) : host_(host), everybody_(everybody) {}
     Result<void> take_tokens(const std::string& state_directory,
                              std::function<void(const std::string&)> gone);
+    void warn_of_bundles() const;
     Result<void> take_access_tokens(const HttpTerms& terms, const std::string& url);
     gateway::Fetch fetching(const std::string& issuer);
     void read(const std::string& file, std::function<void(Result<std::string>)> then);

@@ -1,10 +1,12 @@
 #include "app/guest_operations.hpp"
 
+#include "app/policy_targets.hpp"
 #include "app/rule_warnings.hpp"
 #include "app/status_text.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "service/call.hpp"
+#include "service/session_answers.hpp"
 #include "service/statuses.hpp"
 #include "service/things.hpp"
 
@@ -63,6 +65,10 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
         in_flight.succeed(line.id, tools(line));
     else if (op == "host/rules")
         in_flight.succeed(line.id, rules(line));
+    else if (op == "host/answers")
+        in_flight.succeed(line.id, answers());
+    else if (op == "host/forget-answers")
+        in_flight.succeed(line.id, forget_answers(line));
     else if (op == "host/ping")
         in_flight.succeed(line.id, "{}");
     else if (op == "host/stop" || op == "host/start" || op == "host/restart" ||
@@ -253,6 +259,27 @@ std::string GuestOperations::tools(const BatchLine& line) const {
     for (const auto& id : servers_in(line))
         if (!servers_.has(id)) list.errors.push_back({id, servers_.no_such_server(id)});
     return json::serialize(tools_text(list));
+}
+
+std::string GuestOperations::answers() const {
+    json::array all;
+    for (const auto& each : service::session_answers(control_.callers()))
+        all.push_back(service::decision_text(each));
+    return json::serialize(all);
+}
+
+std::string GuestOperations::forget_answers(const BatchLine& line) const {
+    std::vector<PolicyTarget> targets;
+    if (const auto* list = core::array_in(&line.members, "targets"))
+        for (const auto& each : *list) {
+            const auto* pair = each.if_array();
+            if (!pair || pair->size() != 2) continue;
+            targets.push_back({std::string(core::text_of((*pair)[0]).value_or("")),
+                               std::string(core::text_of((*pair)[1]).value_or(""))});
+        }
+    const auto gone = service::forget_session_answers(
+        control_.callers(), [&](const auto& answer) { return are_meant(targets, answer); });
+    return json::serialize(json::object{{"forgotten", gone}});
 }
 
 std::string GuestOperations::rules(const BatchLine& line) const {

@@ -13,6 +13,8 @@
 //   host/ping                                       {}, at once
 //   host/rules      servers                              rules that match no tool of theirs
 //   host/stop, host/start, host/restart, host/disable, host/enable    server        {}; none waits for the server itself
+//   host/answers                                    decision_text of each answer that counts as long as a session
+//   host/forget-answers  targets: [["server","key"]]        {"forgotten":2} of these
 //   host/apply, host/rollback                       {"configuration":3,"plan":{...},"lines":[...]}
 //   host/sandbox-state  state                            the one that is set; with `state`: {"servers":["who is told"]}
 //   host/interrupt  guest, why                           {}; what that connection has in flight is cancelled
@@ -47,6 +49,7 @@ public:
         virtual ServerSwitch& server_switch() = 0;
         virtual Reload& reload() = 0;
         virtual std::uint64_t configuration_number() const = 0;
+        virtual connection::Callers& callers() = 0;  // all who ask
         // What the connection of that number has asked is cancelled; there need be none.
         virtual void interrupt(std::size_t guest, const std::string& why) = 0;
         // What it has been asked is answered so.
@@ -82,6 +85,8 @@ private:
     std::string unknown(const BatchLine& line) const;
     std::string tools(const BatchLine& line) const;
     std::string rules(const BatchLine& line) const;
+    std::string answers() const;
+    std::string forget_answers(const BatchLine& line) const;
 
     const service::Servers& servers_;
     connection::Caller& caller_;

@@ -57,6 +57,7 @@ private:
     ServerSwitch& server_switch() override { return switch_; }
     Reload& reload() override { return reload_; }
     std::uint64_t configuration_number() const override { return host_.configuration_number(); }
+    connection::Callers& callers() override { return host_.callers(); }
     Welcome welcome(const Hello& hello) override { return welcome_(hello); }
     void look_at(GuestConnection& guest) override;
     // Of the commands that speak for the person the one that asked for it.

@@ -82,7 +82,7 @@ std::string default_state_directory(const config::Environment& environment) {
            "/patchbay";
 }
 
-struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
+struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pins::Watcher {
     explicit Impl(HostOptions given)
         : options(std::move(given)),
           loaded(config::load(options.environment)),
@@ -170,6 +170,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
                           [this](const std::string& server) { return account_of(server); });
         catalogue.watch(drifts);
         catalogue.watch(static_cast<catalogue::DriftWatcher&>(*this));
+        if (pins) pins->pins().watch(*this);
+        follow_pins();
     }
 
     // Which plugins there are is known only after the first reading: what they bring, and what was
@@ -278,9 +280,18 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher {
         observer->on_list_changed(change_of(drift));
         if (pins) pins->tell(drift.server, *router, *observer);
     }
+    void on_approved_otherwise(const std::string& server, const std::set<pins::Part>&) override {
+        if (!observer) return;
+        loop.defer(lifetime.guard([this, server] { pins->tell(server, *router, *observer); }));
+    }
     // Another definition has pins of its own.
     void forget_pins() {
         if (pins) pins->pins().forget();
+        follow_pins();
+    }
+    // Not before whoever waits for the start: it looks at a file for each server.
+    void follow_pins() {
+        if (pins && options.long_lived) loop.defer(lifetime.guard([this] { pins->follow(); }));
     }
     void tell_move(const registry::Plan& plan, std::string_view cause) {
         if (!observer) return;

@@ -33,13 +33,15 @@ public:
 
     connection::Question approve(const connection::Approvable& wanted, Decide decide) override {
         const bool lasts = wanted.may_set(config::Level::AllowSession);
-        if (lasts && approved_.hold(wanted)) return decide(connection::Approval::Given), nullptr;
+        if (lasts && session_approvals().hold(wanted))
+            return decide(connection::Approval::Given), nullptr;
         if (!approver_) return Caller::approve(wanted, std::move(decide));
         auto meant = wanted;
         meant.arguments.clear();  // they may be large
         return approver_(wanted, [this, lasts, meant = std::move(meant),
                                   decide = std::move(decide)](connection::Approval approval) {
-            if (lasts && approval == connection::Approval::ForSession) approved_.add(meant);
+            if (lasts && approval == connection::Approval::ForSession)
+                session_approvals().add(meant);
             decide(approval);
         });
     }
@@ -57,7 +59,6 @@ private:
     connection::Responder responder_;
     NotificationHandler notified_;
     Approver approver_;
-    connection::SessionApprovals approved_;
 };
 
 }  // namespace patchbay::app

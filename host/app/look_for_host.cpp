@@ -190,6 +190,19 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
     return looked;
 }
 
+// Also one that nobody finds at its socket; not one that is ending.
+bool somebody_runs(const Session& session) {
+    const auto environment = environment_of(session.global());
+    for (const auto& folder : meeting_folders(environment)) {
+        const MeetingPoint place(
+            runtime_folder(environment),
+            meeting_key(environment, session.global().plugin_directories, folder));
+        const auto holder = place.holder();
+        if (holder && *holder && !(*holder)->ending) return true;
+    }
+    return false;
+}
+
 // Who has the lock runs, though nobody finds it, or it answers nobody.
 std::string why_nobody(const Session& session, const Looked& looked) {
     if (const auto why = why_alone(session, Fit::Any); !why.empty())
@@ -236,6 +249,14 @@ Result<std::unique_ptr<HostLine>> host_for_client(Session& session, const Shown&
 Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as) {
     auto looked = look(session, as, Fit::Any, {});
     if (looked.line) return std::move(looked.line);
+    return Error{ErrorCode::Unavailable, why_nobody(session, looked)};
+}
+
+Result<std::unique_ptr<HostLine>> host_if_any(Session& session, Guest as) {
+    auto looked = look(session, as, Fit::Any, {});
+    if (looked.line) return std::move(looked.line);
+    if (!why_alone(session, Fit::Any).empty()) return std::unique_ptr<HostLine>();
+    if (looked.why_not.empty() && !somebody_runs(session)) return std::unique_ptr<HostLine>();
     return Error{ErrorCode::Unavailable, why_nobody(session, looked)};
 }
 

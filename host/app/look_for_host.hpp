@@ -28,6 +28,8 @@ Result<std::unique_ptr<HostLine>> host_for_client(Session& session, const Shown&
 // The host that runs, whatever it runs by, for what none of one's own can do. Unavailable: why there is none, and how
 // there is one.
 Result<std::unique_ptr<HostLine>> running_host(Session& session, Guest as);
+// The same where there need be none. Null: none runs, or --alone was said; Unavailable: one does and cannot be asked.
+Result<std::unique_ptr<HostLine>> host_if_any(Session& session, Guest as);
 // Whether its loop turns still: one that was stopped keeps its socket, and greets nobody. Waits kAlive at most.
 inline constexpr std::chrono::seconds kAlive{10};
 bool still_answers(const Session& session, const HostLine& other);

@@ -39,6 +39,7 @@ public:
     Result<bool> remove(const pins::Key& key);
 
     static std::string file_of(const pins::Key& key);
+    std::string path_of(const pins::Key& key) const { return path_ + "/" + file_of(key); }
 
 private:
     // What tells one content of a file from another; all zero: there is none.

@@ -64,6 +64,13 @@ Error no_server_for(const std::string& pattern, const std::vector<std::string>& 
 
 }  // namespace
 
+bool are_meant(const std::vector<PolicyTarget>& targets, const service::Decision& answer) {
+    const auto& name = answer.tool.empty() ? answer.request : answer.tool;
+    return std::any_of(targets.begin(), targets.end(), [&](const auto& target) {
+        return target.server == answer.server && protocol::matches(target.key, name);
+    });
+}
+
 Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host& host) {
     const auto ids = servers_of(host.config());
     std::vector<PolicyTarget> targets;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/host.hpp"
+#include "service/decision_file.hpp"
 
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct PolicyWords {
     std::string server;  // that one; empty: as the patterns say
     bool all = false;    // every server that is configured
 };
+
+// Whether an answer is about one of these.
+bool are_meant(const std::vector<PolicyTarget>& targets, const service::Decision& answer);
 
 Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host& host);
 

@@ -7,7 +7,8 @@ namespace patchbay::app {
 ServerPins::ServerPins(core::Loop& loop, catalogue::Catalogue& catalogue,
                        connection::ConnectionPool& connections, std::string folder,
                        const std::string& project, pins::Pins::OriginOf origin_of)
-    : connections_(connections),
+    : loop_(loop),
+      connections_(connections),
       project_(project),
       folder_(loop, std::move(folder)),
       pins_(
@@ -22,6 +23,16 @@ std::optional<pins::Key> ServerPins::key_of(const std::string& server) const {
     const auto& spec = found->get().spec();
     if (config::from_project(spec.config.place.scope)) return pins::Key{server, project_, {}};
     return pins::Key{server, {}, spec.definition_key};
+}
+
+void ServerPins::follow() {
+    if (!watch_) watch_.emplace(loop_, [this] { pins_.refresh(); });
+    std::vector<std::string> files;
+    for (const auto& id : connections_.ids()) {
+        if (files.size() >= kMostFollowed) break;
+        if (const auto key = key_of(id)) files.push_back(folder_.path_of(*key));
+    }
+    watch_->watch(std::move(files));
 }
 
 void ServerPins::tell(const std::string& server, const router::Router& router,

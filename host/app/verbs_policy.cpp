@@ -1,6 +1,8 @@
 // patchbay policy: what counts for each tool and why, and levels in the file of a scope.
 #include "app/definitions.hpp"
+#include "app/distant_host.hpp"
 #include "app/entry_check.hpp"
+#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/policy_targets.hpp"
 #include "app/server_edit.hpp"
@@ -70,6 +72,18 @@ bool fits(const service::ToolPolicy& tool, const std::vector<std::string>& patte
     });
 }
 
+// What a host that runs holds in its memory.
+std::vector<service::Decision> session_answers(Session& session) {
+    auto line = host_if_any(session, Guest::Person);
+    if (line && !*line) return {};
+    auto answers = line ? DistantHost(session.servers(), std::move(*line)).session_answers()
+                        : Result<std::vector<service::Decision>>(line.error());
+    if (answers) return std::move(*answers);
+    say("warning: answers that count as long as a session are not shown: " +
+        answers.error().message);
+    return {};
+}
+
 int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     const auto session = Session::open(global, Session::Life::Offline);
     if (!session) return kConfigError;
@@ -78,7 +92,8 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     const auto ids =
         words.server.empty() ? session->host().connections().ids() : std::vector{words.server};
     if (!ids.empty()) session->host().recall_lists(ids);
-    auto tools = service::policy_of(session->servers(), session->host().decisions(), ids);
+    auto tools = service::policy_of(session->servers(), session->host().decisions(), ids,
+                                    session_answers(*session));
     if (!tools) return session->report(tools.error());
     std::erase_if(*tools, [&](const auto& tool) { return !fits(tool, words.patterns); });
     if (global.json) {
@@ -273,6 +288,21 @@ Result<void> reset_levels(Writing& all, const PolicyTarget& target) {
     return {};
 }
 
+// Those of sessions belong to no scope: whoever resets what counts everywhere means them too.
+Result<std::size_t> forget_session_answers(const GlobalOptions& global,
+                                           const std::vector<PolicyTarget>& targets) {
+    auto silent = global;
+    silent.quiet = true;  // what is wrong with the configuration is no matter of answers
+    const auto session = Session::open(silent, Session::Life::Offline);
+    if (!session) return Error{ErrorCode::Invalid, "the configuration cannot be used"};
+    auto line = host_if_any(*session, Guest::Person);
+    if (!line) return within("answers of sessions are not forgotten", line.error());
+    if (!*line) return std::size_t{0};
+    auto gone = DistantHost(session->servers(), std::move(*line)).forget_session_answers(targets);
+    if (!gone) return within("answers of sessions may not be forgotten", gone.error());
+    return gone;
+}
+
 int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     auto& words = options.words;
     if (words.patterns.empty() && words.server.empty() && !words.all)
@@ -289,16 +319,17 @@ int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     for (const auto& target : *targets)
         if (auto done = reset_levels(all, target); !done) return report_file(done.error(), global);
     const bool everywhere = options.where() == Scope::User;
-    const auto gone = host.decisions().file().forget([&](const service::Decision& answer) {
+    auto gone = host.decisions().file().forget([&](const service::Decision& answer) {
         const bool here = host.decisions().counts_here(answer) &&
                           (everywhere || answer.level == Level::AllowProject);
-        return here && std::any_of(targets->begin(), targets->end(), [&](const auto& target) {
-                   return target.server == answer.server &&
-                          protocol::matches(target.key,
-                                            answer.tool.empty() ? answer.request : answer.tool);
-               });
+        return here && are_meant(*targets, answer);
     });
     if (!gone) return report(gone.error(), global);
+    if (everywhere) {
+        const auto of_sessions = forget_session_answers(global, *targets);
+        if (!of_sessions) return report(of_sessions.error(), global);
+        *gone += *of_sessions;
+    }
     if (!global.json && *gone > 0)
         say(std::to_string(*gone) + (*gone == 1 ? " answer is" : " answers are") + " forgotten");
     if (!global.json && *gone == 0 && all.told.empty())
@@ -332,7 +363,8 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
                           "  patchbay policy list --server git\n  patchbay policy list "
                           "'mcp__*delete*' --json\nTools that servers have listed, and those that "
                           "rules name; starts nothing. ANSWERS: what was answered when a call was "
-                          "asked\nabout, which counts as long as the tool is described as it was.");
+                          "asked\nabout, which counts as long as the tool is described as it was; "
+                          "allow-session: in the host that runs, until who gave it has gone.");
     take_words(list, *options, "Public names, or beginnings of names ending in *; default: all");
     choice.on(list, [options](const auto& global) { return list_verb(global, *options); });
     auto& set = add_verb(
@@ -353,8 +385,9 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
     auto& reset = add_verb(
         policy, "reset", "Take levels out of the file of a scope, and forget answers",
         "  patchbay policy reset mcp__git__push\n  patchbay policy reset --all --scope local\nWith "
-        "--scope user all answers that count here are forgotten, with project or local those for "
-        "this project folder.\nLevels are back with: patchbay config undo");
+        "--scope user all answers that count here are forgotten, those for a session in the host "
+        "that runs too, with project or local those for this project folder.\nLevels are back "
+        "with: patchbay config undo");
     take_words(reset, *options,
                "What is taken away; a beginning of names ending in * takes each that begins so");
     take_scope(reset, *options);

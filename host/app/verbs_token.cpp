@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -21,7 +23,7 @@ using gateway::TokenFile;
 namespace {
 
 struct TokenOptions {
-    std::string name, lifetime;
+    std::string name, lifetime, bundle;
     std::vector<std::string> servers, tools;
 };
 
@@ -45,6 +47,7 @@ json::object to_json(const Token& token) {
     for (const auto& [key, list] :
          {std::pair("servers", &token.servers), std::pair("tools", &token.tools)})
         if (!list->empty()) object[key] = json::array(list->begin(), list->end());
+    if (!token.bundle.empty()) object["bundle"] = token.bundle;
     return object;
 }
 
@@ -68,16 +71,36 @@ void warn_of_empty_patterns(const TokenOptions& options) {
     }
 }
 
+// Nothing that the token is for would be in it.
+void warn_of_nothing_in(const gateway::View& bundle, const TokenOptions& options) {
+    if (options.servers.empty()) return;
+    if (std::any_of(options.servers.begin(), options.servers.end(),
+                    [&](const auto& id) { return bundle.holds(id); }))
+        return;
+    say("warning: --servers: bundle \"" + core::printable(options.bundle, 80) +
+        "\" holds none of " + scope_of(options.servers) + ", so that the token shows nothing");
+}
+
 // Printed only once it is kept: a token that nobody knows of could not be taken back.
 int add(const GlobalOptions& global, const TokenOptions& options) {
     const auto text = gateway::make_token();
     Token token{options.name, gateway::sha256_of_token(text), core::machine_time().date()};
     token.servers = options.servers;
     token.tools = options.tools;
+    token.bundle = options.bundle;
     if (!options.lifetime.empty()) {
         const auto lifetime = gateway::parse_lifetime(options.lifetime);
         if (!lifetime) return report(within("--expires", lifetime.error()), global);
         token.expires = token.created + *lifetime;
+    }
+    // A bundle that is not there would show nothing, and nobody would be told but who brings the token.
+    std::optional<gateway::View> bundle;
+    if (!options.bundle.empty()) {
+        const auto session = Session::open(global, Session::Life::Offline);
+        if (!session) return kConfigError;
+        auto found = gateway::view_of_bundle(session->host().config(), options.bundle);
+        if (!found) return session->report_missing(within("--bundle", found.error()));
+        bundle = std::move(*found);
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
     // Afterwards, and with a configuration that may be wrong: the token counts whatever is configured.
@@ -85,6 +108,7 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
     if (!options.servers.empty() && !global.quiet)
         if (const auto session = Session::open(global, Session::Life::Offline))
             warn_of_strangers(*session, options.servers);
+    if (bundle && !global.quiet) warn_of_nothing_in(*bundle, options);
     if (global.json) {
         auto told = to_json(token);
         told["token"] = text;
@@ -115,13 +139,14 @@ int list(const GlobalOptions& global) {
         return kOk;
     }
     std::vector<std::vector<Cell>> rows{
-        {{"NAME"}, {"CREATED"}, {"EXPIRES"}, {"SERVERS"}, {"TOOLS"}}};
+        {{"NAME"}, {"CREATED"}, {"EXPIRES"}, {"SERVERS"}, {"TOOLS"}, {"BUNDLE"}}};
     for (const auto& each : tokens->all())
         rows.push_back({{each.name},
                         {date_text(each.created)},
                         {expiry_of(each)},
                         {scope_of(each.servers)},
-                        {scope_of(each.tools)}});
+                        {scope_of(each.tools)},
+                        {each.bundle.empty() ? "none" : core::printable(each.bundle, 80)}});
     print_table(rows);
     return kOk;
 }
@@ -149,7 +174,7 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
     auto& added = add_verb(
         token, "add", "Give out a token: printed once, kept as a hash",
         "  patchbay token add laptop\n  patchbay token add ci --expires 30d --servers git,files "
-        "--tools 'mcp__git__*'\nA gateway that runs "
+        "--tools 'mcp__git__*'\n  patchbay token add reviewer --bundle review\nA gateway that runs "
         "knows it at once.");
     added.add_option("NAME", options->name, "What it is called in lists")->required();
     added.add_option("--expires", options->lifetime, "It counts for so long: 30d, 12h, 90m")
@@ -171,6 +196,11 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
         ->expected(1)
         ->take_all()
         ->allow_extra_args(false);
+    added
+        .add_option("--bundle", options->bundle,
+                    "And no more than the bundle of that name holds, as [bundles.NAME] says; it "
+                    "has to be there whenever the token is used")
+        ->type_name("BUNDLE");
     choice.on(added, [options](const auto& global) { return add(global, *options); });
     auto& listed = add_verb(token, "list", "List the tokens, without what they are",
                             "  patchbay token list --json");

@@ -6,6 +6,7 @@
 #include "core/private_file.hpp"
 #include "core/replace_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -185,7 +186,7 @@ Result<void> Trail::begin_file(const core::Descriptor& turn, Standing& standing)
     if (!size) return size.error();
     if (*size > 0)
         if (auto read = catch_up(standing, *size); !read) return read;
-    put_away(standing);
+    note_surplus(standing);
     return {};
 }
 
@@ -194,16 +195,14 @@ void Trail::write_head(const core::Descriptor& turn, const Head& head) const {
     static_cast<void>(!::pwrite(turn.get(), line.data(), line.size(), 0));
 }
 
-// Only what a record then says is gone.
-void Trail::put_away(Standing& standing) const {
-    auto files = files_in(directory_);
-    bool any = false;
-    std::size_t kept = 0;
-    while (files.size() - kept > settings_.files) {
-        any = ::unlinkat(directory_.get(), file_name(files[kept]).c_str(), 0) == 0 || any;
-        ++kept;
-    }
-    if (any) standing.words += words("removed", member("through", files[kept] - 1));
+// The record first: whoever is killed in between leaves files that it says are gone, and nobody misses one unsaid.
+void Trail::note_surplus(Standing& standing) const {
+    auto& surplus = standing.surplus = files_in(directory_);
+    const auto kept = std::min<std::size_t>(surplus.size(), settings_.files);
+    if (surplus.size() == kept) return surplus.clear();
+    const auto first_kept = surplus[surplus.size() - kept];
+    surplus.resize(surplus.size() - kept);
+    standing.words += words("removed", member("through", first_kept - 1));
 }
 
 Result<void> Trail::write(const core::Descriptor& turn, Standing standing,
@@ -226,6 +225,8 @@ Result<void> Trail::write(const core::Descriptor& turn, Standing standing,
         static_cast<void>(!::ftruncate(file_.get(), static_cast<off_t>(head.bytes)));
         return error;
     }
+    for (const auto first : standing.surplus)
+        static_cast<void>(!::unlinkat(directory_.get(), file_name(first).c_str(), 0));
     head.bytes += text.size();
     head.number = chain.number();
     head.last = chain.last();

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::audit {
 
@@ -40,6 +41,7 @@ private:
         bool known = true;      // by a head, else by the files alone
         bool open_end = false;  // the last line has no newline
         std::string words{};    // records about the trail itself, as append() takes them
+        std::vector<std::uint64_t> surplus{};  // files that these say are put away
     };
     Result<void> take_key(std::chrono::milliseconds wait);
     Result<void> open_folder();
@@ -50,7 +52,7 @@ private:
     Result<void> begin_file(const core::Descriptor& turn, Standing& standing);
     Result<std::uint64_t> size_of_file() const;
     void write_head(const core::Descriptor& turn, const Head& head) const;
-    void put_away(Standing& standing) const;
+    void note_surplus(Standing& standing) const;
     bool is_full(const Head& head, std::size_t more) const;
     Result<void> write(const core::Descriptor& turn, Standing standing, std::string_view records);
     std::string words(std::string_view kind, std::string members) const;

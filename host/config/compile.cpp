@@ -1,6 +1,7 @@
 #include "config/compile.hpp"
 
 #include "config/approval.hpp"
+#include "config/contradictions.hpp"
 #include "config/hold_back.hpp"
 #include "config/keys.hpp"
 #include "config/levels.hpp"
@@ -10,6 +11,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -350,6 +352,7 @@ private:
             changed.pins = server.pins;
             held.insert("pins");
         }
+        note_contradictions(server, changed, voice);
         // What was held back is the source of nothing.
         for (auto member : entry->body.members) {
             const bool had_any = !member.value.members.empty();
@@ -367,6 +370,25 @@ private:
                          to_string(source->place(entry->mark)) + " does not count";
         server = std::move(changed);
         return true;
+    }
+
+    // Levels that have counted so far, and are forbidden by a stronger source's word on the same.
+    void note_contradictions(const Server& server, const Server& changed, const Voice& voice) {
+        const auto* tools = voice.entry->body.find("tools");
+        if (!tools) return;
+        for (const auto& member : tools->members) {
+            const auto was = server.tools.find(member.key);
+            const auto now = changed.tools.find(member.key);
+            if (was == server.tools.end() || now == changed.tools.end() ||
+                was->second <= Level::Deny || now->second > Level::Deny)
+                continue;
+            const auto place = rules_.find("tools." + member.key);
+            origins_.contradictions.push_back(
+                never_counts(id_, place == rules_.end() ? server.place : place->second,
+                             words_of_level(was->first, was->second),
+                             words_of_level(now->first, now->second) + " (" +
+                                 to_string(voice.source->place(member.mark)) + ")"));
+        }
     }
 
     void overlay_key(Server& server, const Voice& voice, const Member& member) {
@@ -491,6 +513,9 @@ void Origins::say(const std::string& key, Place place) {
 void Origins::merge(Origins& others) {
     places.merge(others.places);
     overruled.merge(others.overruled);
+    contradictions.insert(contradictions.end(),
+                          std::make_move_iterator(others.contradictions.begin()),
+                          std::make_move_iterator(others.contradictions.end()));
 }
 
 const std::vector<std::string>& names_of_settings() {

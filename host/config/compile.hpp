@@ -32,6 +32,7 @@ struct Settled {
 struct Origins {
     std::map<std::string, Place> places;
     std::map<std::string, std::vector<Place>> overruled;
+    std::vector<Diagnostic> contradictions;  // as Config::contradictions
 
     void say(const std::string& key, Place place);
     void merge(Origins& others);  // of other keys

@@ -390,6 +390,8 @@ struct Config {
     std::string stop;
     std::vector<Proposal> untrusted;  // what waits for an approval, sorted by id; not in the above
     std::vector<Diagnostic> diagnostics;  // in the order of discovery
+    // Levels that a stronger source forbids by the same key: a matter of who looks at the files, and not of each command.
+    std::vector<Diagnostic> contradictions;
     // Sorted: every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.
     std::vector<std::pair<std::string, Place>> origins;

@@ -72,6 +72,7 @@ Config finished(Merging&& merging) {
     config.origins.assign(std::make_move_iterator(merging.origins.places.begin()),
                           std::make_move_iterator(merging.origins.places.end()));
     config.overruled = std::move(merging.origins.overruled);
+    config.contradictions = std::move(merging.origins.contradictions);
     return std::move(config);
 }
 

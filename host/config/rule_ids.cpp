@@ -71,6 +71,8 @@ constexpr std::array kRules = {
              "A rule denies more, or other tools, than it seems to."},
     RuleInfo{RuleId::EmptyList, "empty-list",
              "An empty list that allows nothing, or lifts nothing."},
+    RuleInfo{RuleId::ContradictoryRules, "contradictory-rules",
+             "What a rule allows another one forbids, which counts whatever the first says."},
     RuleInfo{RuleId::UnusablePick, "unusable-pick",
              "An agent takes the servers of another that is missing, faulty, or itself."},
     RuleInfo{RuleId::UnknownClient, "unknown-client", "[import] follow names no client."},

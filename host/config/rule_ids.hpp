@@ -52,6 +52,7 @@ enum class RuleId {
     UnmatchedRule,
     WideRule,
     EmptyList,
+    ContradictoryRules,
     // Agents, clients, plugins, the gateway
     UnusablePick,
     UnknownClient,

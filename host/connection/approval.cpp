@@ -49,22 +49,28 @@ Approval approval_for(Level level) {
 }
 
 bool SessionApprovals::hold(const Approvable& wanted) const {
-    if (hold_key(wanted.key())) return true;
-    if (wanted.method != "resources/subscribe") return false;
-    auto more = wanted;
-    more.method = "resources/read";
-    return hold_key(more.key());
+    if (hold(wanted, wanted.method)) return true;
+    return wanted.method == "resources/subscribe" && hold(wanted, "resources/read");
 }
 
-bool SessionApprovals::hold_key(const std::string& key) const {
-    return std::find(given_.begin(), given_.end(), key) != given_.end();
+// Of a tool there is one method, so that its name alone counts.
+bool SessionApprovals::hold(const Approvable& wanted, const std::string& method) const {
+    return std::any_of(given_.begin(), given_.end(), [&](const SessionApproval& each) {
+        return each.server == wanted.server && each.tool == wanted.tool &&
+               (!wanted.tool.empty() || each.method == method) &&
+               each.definition == wanted.definition;
+    });
 }
 
 void SessionApprovals::add(const Approvable& wanted) {
-    auto key = wanted.key();
-    if (hold_key(key)) return;
-    given_.push_back(std::move(key));
+    if (hold(wanted, wanted.method)) return;
+    given_.push_back({wanted.server, wanted.tool, wanted.method, wanted.definition,
+                      core::machine_time().date()});
     if (given_.size() > kMost) given_.pop_front();
+}
+
+std::size_t SessionApprovals::forget(const std::function<bool(const SessionApproval&)>& these) {
+    return std::erase_if(given_, these);
 }
 
 }  // namespace patchbay::connection

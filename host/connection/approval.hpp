@@ -7,9 +7,11 @@
 #include "connection/question.hpp"
 #include "core/principal.hpp"
 #include "core/result.hpp"
+#include "core/time_source.hpp"
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,12 @@ bool is_given(Approval approval);
 config::Level level_of(Approval approval);
 Approval approval_for(config::Level level);
 
+// One answer that counts as long as a session: of what, as it was described then.
+struct SessionApproval {
+    std::string server, tool, method, definition;  // as those of Approvable
+    core::Calendar::time_point when;
+};
+
 // What was approved for as long as a session lasts.
 //
 // Threads: [value]. Limits: kMost; the oldest go first.
@@ -53,11 +61,14 @@ public:
     // stream cannot ask on its way.
     bool hold(const Approvable& wanted) const;
     void add(const Approvable& wanted);
+    const std::deque<SessionApproval>& all() const { return given_; }  // from the oldest
+    // How many there were of these, which are asked about again from now on.
+    std::size_t forget(const std::function<bool(const SessionApproval&)>& these);
 
 private:
-    bool hold_key(const std::string& key) const;
+    bool hold(const Approvable& wanted, const std::string& method) const;
 
-    std::deque<std::string> given_;  // from the oldest
+    std::deque<SessionApproval> given_;
 };
 
 // What was approved for longer than a session, by whoever is asked for it.

@@ -74,6 +74,9 @@ public:
     const std::shared_ptr<const Sight>& sight() const { return sight_; }
     // In which it would rather have servers spoken to that speak both: decision 29.
     protocol::Era era() const { return era_; }
+    // What was approved of what it asks for as long as it is there.
+    SessionApprovals& session_approvals() { return session_approvals_; }
+    const SessionApprovals& session_approvals() const { return session_approvals_; }
     // The capabilities that servers of its own are told of as they are greeted; null: those that [client] stands for.
     virtual const boost::json::object* declares() const { return nullptr; }
 
@@ -105,6 +108,7 @@ private:
     std::shared_ptr<const Sight> sight_;
     CallerNumber number_;
     protocol::Era era_ = protocol::Era::Modern;
+    SessionApprovals session_approvals_;
 };
 
 // Hears of callers that go, before they are gone.

@@ -1,7 +1,7 @@
-// What of a client's calls its own user is asked, and what that user has approved for the session.
+// What of a client's calls its own user is asked. What that user has approved for the session is kept with the client.
 //
-// Owns:    what was approved. Threads: [loop].
-// Limits:  those of SessionApprovals; of the arguments as much is shown as the question's own bounds say.
+// Borrows what it is given. Threads: [loop].
+// Limits:  of the arguments as much is shown as the question's own bounds say.
 // Source:  decisions/0035-what-a-client-is-shown.md; MCP client/elicitation.
 #pragma once
 
@@ -26,7 +26,8 @@ public:
     using Ask = std::function<std::optional<connection::Question>(const boost::json::object& form,
                                                                   Answer answer)>;
 
-    explicit Approvals(const config::Config& config) : config_(config) {}
+    Approvals(const config::Config& config, connection::SessionApprovals& given)
+        : config_(config), given_(given) {}
 
     // As Caller::approve.
     connection::Question approve(connection::Approvable wanted, Lasting lasting,
@@ -34,7 +35,7 @@ public:
 
 private:
     const config::Config& config_;
-    connection::SessionApprovals given_;
+    connection::SessionApprovals& given_;
 };
 
 // How such a client comes: [gateway] approvals says who approves what no rule allows.

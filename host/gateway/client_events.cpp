@@ -4,6 +4,8 @@
 #include "protocol/compose.hpp"
 #include "protocol/log_levels.hpp"
 
+#include <utility>
+
 namespace patchbay::gateway {
 
 namespace {
@@ -28,32 +30,48 @@ std::string inside(std::string_view params) {
 }  // namespace
 
 ClientEvents::ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
-                           const View& view, ClientRequests& requests, const Offered& offered,
-                           Outward& out)
+                           router::Router& router, const View& view, ClientRequests& requests,
+                           const Offered& offered, Outward& out)
     : pool_(pool),
       catalogue_(catalogue),
+      router_(router),
       view_(view),
       requests_(requests),
       offered_(offered),
       out_(out),
       pause_(pool.loop()) {
     catalogue_.watch(*this);
+    router_.watch(*this);
 }
 
 ClientEvents::~ClientEvents() {
+    router_.unwatch(*this);
     catalogue_.unwatch(*this);
 }
 
+// What is shown in the place of what is blocked, and of what is approved, is in the same list.
+void ClientEvents::on_approved_otherwise(const std::string& server,
+                                         const std::set<pins::Part>& parts) {
+    if (!view_.holds(server)) return;
+    if (parts.contains(pins::Part::Tools)) approved_otherwise_ = true;
+    if (parts.contains(pins::Part::Prompts)) due_.insert("prompts");
+    if (parts.contains(pins::Part::Templates)) due_.insert("resources");
+    tell_later();
+}
+
 // Many servers may list theirs at about the same time.
-void ClientEvents::on_published() {
-    if (pause_.running()) return;
-    pause_.start(kPause, [this] {
-        if (!listed_) return;
-        auto now = shown();
-        if (now == *listed_) return;
-        listed_ = std::move(now);
-        tell({}, kToolsChanged, {});
-    });
+void ClientEvents::tell_later() {
+    if (!pause_.running()) pause_.start(kPause, [this] { tell_lists(); });
+}
+
+void ClientEvents::tell_lists() {
+    for (const auto capability : std::exchange(due_, {})) tell_changed({}, capability);
+    const bool otherwise = std::exchange(approved_otherwise_, false);
+    if (!listed_) return;
+    auto now = shown();
+    if (now == *listed_ && !otherwise) return;
+    listed_ = std::move(now);
+    tell({}, kToolsChanged, {});
 }
 
 // A listing never changes, so that two of them are one, or may differ.

@@ -1,9 +1,9 @@
 // What a client is told unasked: what its servers say that is its own, in the words of its era, and
-// that a list is another one.
+// that a list is another one, be it that somebody has approved of what was blocked in it.
 //
 // Owns:    the streams that are listened to. Borrows all it is given.
 // Threads: [loop].
-// Limits:  of lists of tools that changed one word each kPause.
+// Limits:  of lists of tools that changed, and of others in which something was blocked, one word each kPause.
 // Source:  MCP server/*, "List Changed Notification"; 2026-07-28 basic/patterns/subscriptions,
 //          server/utilities/logging.
 #pragma once
@@ -13,21 +13,24 @@
 #include "gateway/listeners.hpp"
 #include "gateway/offered.hpp"
 #include "gateway/outward.hpp"
+#include "router/router.hpp"
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace patchbay::gateway {
 
-class ClientEvents final : catalogue::Watcher {
+class ClientEvents final : catalogue::Watcher, pins::Watcher {
 public:
     static constexpr std::chrono::milliseconds kPause{250};
 
     ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
-                 const View& view, ClientRequests& requests, const Offered& offered, Outward& out);
+                 router::Router& router, const View& view, ClientRequests& requests,
+                 const Offered& offered, Outward& out);
     ~ClientEvents();
 
     // A legacy client has ended its handshake, and may be told of anything.
@@ -37,7 +40,10 @@ public:
     // nothing but by its requests.
     Route route_to(const std::string& server) const;
     // It has been given the tools as they are now.
-    void on_tools_listed() { listed_ = shown(); }
+    void on_tools_listed() {
+        listed_ = shown();
+        approved_otherwise_ = false;
+    }
     // As Caller::notify.
     void notify(const std::string& server, const std::string& method, std::string_view params,
                 RequestNumber about);
@@ -54,7 +60,11 @@ public:
 private:
     using Shown = std::vector<std::shared_ptr<const catalogue::Listing>>;
 
-    void on_published() override;
+    void on_published() override { tell_later(); }
+    void on_approved_otherwise(const std::string& server,
+                               const std::set<pins::Part>& parts) override;
+    void tell_later();
+    void tell_lists();
     Shown shown() const;  // of the servers in its view
     void tell(const std::string& from, const std::string& method, std::string_view members,
               const std::string& uri = {});
@@ -62,13 +72,16 @@ private:
 
     connection::ConnectionPool& pool_;
     catalogue::Catalogue& catalogue_;
+    router::Router& router_;
     const View& view_;
     ClientRequests& requests_;
     const Offered& offered_;
     Outward& out_;
     Listeners listeners_;
     core::Timer pause_;
-    std::optional<Shown> listed_;  // what the client knows; none: it has asked for no list
+    std::optional<Shown> listed_;      // what the client knows; none: it has asked for no list
+    bool approved_otherwise_ = false;  // some of these tools, since it was told
+    std::set<std::string_view> due_;   // capabilities whose lists hold something that is
     bool initialized_ = false;
 };
 

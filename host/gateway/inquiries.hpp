@@ -1,7 +1,7 @@
 // What a client is asked in the middle of its requests, by a server or for an approval: the way that its
 // era has for that, or an answer in its stead where it cannot be asked.
 //
-// Owns:    what a legacy client is asked, and what was approved. Borrows all it is given.
+// Owns:    what a legacy client is asked. Borrows all it is given.
 // Threads: [loop].
 // Source:  MCP 2025-11-25 client/*; 2026-07-28 basic/patterns/mrtr;
 //          decisions/0035-what-a-client-is-shown.md.
@@ -31,12 +31,12 @@ class Inquiries {
 public:
     using Answer = connection::Caller::Answer;
 
-    // `fallback` answers what servers ask and the client cannot. `approved`: for how long an approval
+    // `given`: what was approved for the session. `fallback` answers what servers ask and the client cannot. `approved`: for how long an approval
     // counts that came by a request of the modern era.
-    Inquiries(const service::Servers& servers, const ClientHandshake& client,
-              const ClientRequests& requests, RequestOutcomes& outcomes, const ClientEvents& events,
-              const TaskOperations& tasks, Outward& out, connection::Responder fallback,
-              Lasting approved)
+    Inquiries(const service::Servers& servers, connection::SessionApprovals& given,
+              const ClientHandshake& client, const ClientRequests& requests,
+              RequestOutcomes& outcomes, const ClientEvents& events, const TaskOperations& tasks,
+              Outward& out, connection::Responder fallback, Lasting approved)
         : servers_(servers),
           client_(client),
           requests_(requests),
@@ -46,7 +46,7 @@ public:
           fallback_(std::move(fallback)),
           approved_(approved),
           questions_(servers.connections().loop(), out),
-          approvals_(servers.config()) {}
+          approvals_(servers.config(), given) {}
 
     // As Caller::answer and Caller::approve.
     connection::Question answer(const std::string& server, const std::string& method,

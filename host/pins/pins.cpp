@@ -5,6 +5,7 @@
 #include "protocol/compose.hpp"
 
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 namespace patchbay::pins {
@@ -77,7 +78,7 @@ Pins::Server* Pins::server_of(const std::string& id) {
     const auto* now = found == catalogue_.listings().end() ? nullptr : found->second.get();
     if (server->listing.get() != now) {
         // Another list: what was approved by another process counts as well.
-        if (server->listing && store_.is_other(server->key)) read(*server);
+        if (server->listing && store_.is_other(server->key)) read_again(*server);
         server->listing = now ? found->second : nullptr;
         server->tools.clear();
         server->stubs.clear();
@@ -97,6 +98,22 @@ void Pins::read(Server& server) {
                         "\": what was approved of it cannot be read: " + server.trouble->message);
     server.tools.clear();
     ++generation_;
+}
+
+void Pins::read_again(Server& server) {
+    const bool unknown = server.trouble.has_value();
+    const auto before = std::exchange(server.record, {});
+    read(server);
+    tell_otherwise(server, before, unknown);
+}
+
+// `unknown`: it could not be read before.
+void Pins::tell_otherwise(const Server& server, const std::optional<Record>& before, bool unknown) {
+    auto parts =
+        judged_otherwise(before ? &*before : nullptr, server.record ? &*server.record : nullptr);
+    if (unknown != server.trouble.has_value()) parts.insert(std::begin(kParts), std::end(kParts));
+    if (parts.empty()) return;
+    for (auto* watcher : watchers_) watcher->on_approved_otherwise(server.key.server, parts);
 }
 
 Judged Pins::judge(Server& server, const Name& name, std::string_view digest,
@@ -238,8 +255,13 @@ std::vector<Departed> Pins::departed(const std::string& id, const PublicName& pu
 bool Pins::refresh(const std::string& id) {
     auto* const server = server_of(id);
     if (!server || !store_.is_other(server->key)) return false;
-    read(*server);
+    read_again(*server);
     return true;
+}
+
+void Pins::refresh() {
+    for (const auto& [id, server] : servers_)
+        if (server && store_.is_other(server->key)) read_again(*server);
 }
 
 // Stubs may be shown in this turn yet.
@@ -264,10 +286,12 @@ void Pins::change(Server& server, Store::Change change, Done done) {
                       if (watch.expired()) return;
                       auto* const changed = server_of(key.server);
                       if (kept && changed && changed->key == key) {
+                          const bool unknown = changed->trouble.has_value();
                           changed->trouble.reset();
-                          changed->record = std::move(*kept);
+                          const auto before = std::exchange(changed->record, std::move(*kept));
                           changed->tools.clear();
                           ++generation_;
+                          tell_otherwise(*changed, before, unknown);
                       }
                       done(kept ? Result<void>() : Result<void>(kept.error()));
                   });

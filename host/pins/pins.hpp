@@ -41,6 +41,16 @@ struct Departed {
     policy::PinMismatch mismatch;
 };
 
+// Hears that what counts as approved of a server is another thing than before, so that what it lists may be judged
+// otherwise. Told in the middle of whatever looked at it, and is to act no sooner than in the next turn.
+class Watcher {
+public:
+    virtual void on_approved_otherwise(const std::string& server, const std::set<Part>& parts) = 0;
+
+protected:
+    ~Watcher() = default;
+};
+
 class Pins {
 public:
     // Nothing: there is nothing to keep of that server.
@@ -80,8 +90,12 @@ public:
 
     // What another process has approved since counts from now on. True: something is judged otherwise.
     bool refresh(const std::string& server);
+    // The same of all that were asked about.
+    void refresh();
     // Definitions are others: whose records there are is asked anew.
     void forget();
+    void watch(Watcher& watcher) { watchers_.push_back(&watcher); }
+    void unwatch(Watcher& watcher) { std::erase(watchers_, &watcher); }
 
     // A person has used these, or approved them. `done` once: whether that is kept.
     void pin(const std::string& server, std::vector<Name> names, Basis basis,
@@ -115,6 +129,8 @@ private:
 
     Server* server_of(const std::string& id);  // null: nothing is kept of it
     void read(Server& server);
+    void read_again(Server& server);
+    void tell_otherwise(const Server& server, const std::optional<Record>& before, bool unknown);
     void change(Server& server, Store::Change change, Done done);
     Judged judge(Server& server, const Name& name, std::string_view digest,
                  std::string_view known_as) const;
@@ -127,6 +143,7 @@ private:
     std::map<std::string, std::unique_ptr<Server>> servers_,
         retired_;  // null: nothing is kept of it
     std::uint64_t generation_ = 1;
+    std::vector<Watcher*> watchers_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

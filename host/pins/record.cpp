@@ -117,6 +117,27 @@ const Pin* Record::find(const Name& name) const {
     return found == pins.end() ? nullptr : &found->second;
 }
 
+// Why something is in it, and since when, is no difference: what is there is what was there.
+std::set<Part> judged_otherwise(const Record* before, const Record* after) {
+    static const Record nothing;
+    const auto& was = before ? *before : nothing;
+    const auto& is = after ? *after : nothing;
+    std::set<Part> parts;
+    for (const auto part : kParts)
+        if (was.whole.contains(part) != is.whole.contains(part)) parts.insert(part);
+    const auto compare = [&](const Record& one, const Record& other) {
+        for (const auto& [name, pin] : one.pins) {
+            if (parts.contains(name.first)) continue;
+            const auto* same = other.find(name);
+            if (!same || same->digest != pin.digest || same->known_as != pin.known_as)
+                parts.insert(name.first);
+        }
+    };
+    compare(was, is);
+    compare(is, was);
+    return parts;
+}
+
 std::string to_text(const Record& record) {
     std::string whole, pins, texts;
     for (const auto part : record.whole)

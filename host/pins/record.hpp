@@ -60,6 +60,9 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 
+// Of which parts something may be judged otherwise by one of them than by the other; null: there is none.
+std::set<Part> judged_otherwise(const Record* before, const Record* after);
+
 // Whether the texts are wanted too: to judge by they are not.
 enum class Texts { LeftOut, Read };
 std::string to_text(const Record& record);

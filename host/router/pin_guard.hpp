@@ -55,6 +55,12 @@ public:
                                      std::string_view text) const;
     // A tool that stands in no list which the host has read.
     std::optional<Departed> departed(const std::string& server, const protocol::Tool& tool) const;
+    void watch(pins::Watcher& watcher) const {
+        if (pins_) pins_->watch(watcher);
+    }
+    void unwatch(pins::Watcher& watcher) const {
+        if (pins_) pins_->unwatch(watcher);
+    }
     bool any(const std::string& server) const { return pins_ && pins_->any(server); }
     // As Pins::refresh.
     bool refresh(const std::string& server) const { return pins_ && pins_->refresh(server); }

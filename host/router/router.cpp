@@ -450,6 +450,14 @@ const protocol::Tool* Router::known_tool(const Caller& caller, const std::string
     return impl_->finder.known(public_name, caller);
 }
 
+void Router::watch(pins::Watcher& watcher) {
+    impl_->guard.watch(watcher);
+}
+
+void Router::unwatch(pins::Watcher& watcher) {
+    impl_->guard.unwatch(watcher);
+}
+
 std::vector<Departed> Router::departed(const std::string& server) const {
     return impl_->guard.departed(server);
 }

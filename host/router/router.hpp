@@ -152,6 +152,9 @@ public:
     std::optional<Departed> departed(const std::string& server, const pins::Name& name) const;
     std::optional<Departed> departed(const std::string& server, const pins::Name& name,
                                      std::string_view text) const;
+    // Told when what is asked of a server may stand otherwise to what somebody approved; nothing where nothing is pinned.
+    void watch(pins::Watcher& watcher);
+    void unwatch(pins::Watcher& watcher);
     // By that name a tool of its server's goes here.
     std::string public_name(const std::string& server, const std::string& tool) const;
 

@@ -1,6 +1,7 @@
 #include "service/configuration.hpp"
 
 #include "config/agents.hpp"
+#include "policy/contradictory_rules.hpp"
 #include "policy/unmatched_rules.hpp"
 
 #include <filesystem>
@@ -46,6 +47,7 @@ config::Scope scope_of(const std::string& file, const std::vector<config::Candid
 std::vector<config::Diagnostic> diagnostics_of(const config::Config& config) {
     auto all = config.diagnostics;
     for (auto& warning : policy::unmatched_rules(config, {})) all.push_back(std::move(warning));
+    for (auto& warning : policy::contradictory_rules(config)) all.push_back(std::move(warning));
     for (const auto& agent : config.agents)
         if (agent.enabled)
             for (auto& warning : config::missing_servers(config, agent))

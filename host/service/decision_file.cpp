@@ -23,38 +23,6 @@ constexpr int kVersion = 1;
 constexpr const char* kName = "decisions.json";
 constexpr const char* kWriters = "decisions.lock";
 
-json::object to_json(const Decision& decision) {
-    json::object out{{"server", decision.server}};
-    out[decision.tool.empty() ? "request" : "tool"] =
-        decision.tool.empty() ? decision.request : decision.tool;
-    out["level"] = config::name_of(decision.level);
-    if (!decision.project.empty()) out["project"] = decision.project;
-    out["for"] = decision.subject;
-    out["by"] = decision.by;
-    out["when"] = decision.when;
-    out["definition"] = decision.definition;
-    return out;
-}
-
-// Nothing: it makes no sense.
-std::optional<Decision> decision_in(const json::value& value) {
-    const auto* object = value.if_object();
-    const auto text = [&](const char* key) {
-        return std::string(core::text_in(object, key).value_or(""));
-    };
-    if (!object) return {};
-    const auto level = config::level_from(text("level"));
-    Decision made{text("server"), text("tool"), text("request"),   {}, text("project"), text("for"),
-                  text("by"),     text("when"), text("definition")};
-    if (!level || made.server.empty() || made.tool.empty() == made.request.empty() ||
-        made.subject.empty() || made.definition.empty())
-        return {};
-    made.level = *level;
-    const bool of_a_project = made.level == Level::AllowProject;
-    if (made.level < Level::AllowProject || of_a_project == made.project.empty()) return {};
-    return made;
-}
-
 // None when there is no file.
 Result<std::vector<Decision>> read_decisions(const std::string& directory,
                                              const std::string& path) {
@@ -78,8 +46,9 @@ Result<std::vector<Decision>> read_decisions(const std::string& directory,
                         path + " is damaged" + then + "move it away and approve again"};
     if (!version || !kept || kept->size() > DecisionFile::kMost) return damaged;
     for (const auto& each : *kept) {
-        auto decision = decision_in(each);
-        if (!decision) return damaged;
+        auto decision = parse_decision(each);
+        if (!decision || decision->level == Level::AllowSession || decision->definition.empty())
+            return damaged;
         all.push_back(std::move(*decision));
     }
     return all;
@@ -91,6 +60,37 @@ bool is_about_the_same(const Decision& a, const Decision& b) {
 }
 
 }  // namespace
+
+json::object decision_text(const Decision& decision) {
+    json::object out{{"server", decision.server}};
+    out[decision.tool.empty() ? "request" : "tool"] =
+        decision.tool.empty() ? decision.request : decision.tool;
+    out["level"] = config::name_of(decision.level);
+    if (!decision.project.empty()) out["project"] = decision.project;
+    out["for"] = decision.subject;
+    out["by"] = decision.by;
+    out["when"] = decision.when;
+    out["definition"] = decision.definition;
+    return out;
+}
+
+std::optional<Decision> parse_decision(const json::value& text_of_one) {
+    const auto* object = text_of_one.if_object();
+    const auto text = [&](const char* key) {
+        return std::string(core::text_in(object, key).value_or(""));
+    };
+    if (!object) return {};
+    const auto level = config::level_from(text("level"));
+    Decision made{text("server"), text("tool"), text("request"),   {}, text("project"), text("for"),
+                  text("by"),     text("when"), text("definition")};
+    if (!level || made.server.empty() || made.tool.empty() == made.request.empty() ||
+        made.subject.empty())
+        return {};
+    made.level = *level;
+    const bool of_a_project = made.level == Level::AllowProject;
+    if (made.level < Level::AllowSession || of_a_project == made.project.empty()) return {};
+    return made;
+}
 
 DecisionFile::Stamp DecisionFile::stamp() const {
     struct stat info {};
@@ -125,7 +125,7 @@ Result<void> DecisionFile::change(const Change& change) {
         if (auto changed = change(*now); !changed) return changed.error();
         has_read_ = false;
         json::array kept;
-        for (const auto& each : *now) kept.push_back(to_json(each));
+        for (const auto& each : *now) kept.push_back(decision_text(each));
         return json::serialize(
                    json::object{{"version", kVersion}, {"decisions", std::move(kept)}}) +
                "\n";

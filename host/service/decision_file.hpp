@@ -19,9 +19,12 @@
 #include "config/config.hpp"
 #include "core/result.hpp"
 
+#include <boost/json.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,6 +41,9 @@ struct Decision {
     std::string by, when;
     std::string definition;
 };
+// As the file has it, and as two processes of one version tell each other. Nothing: it makes no sense.
+boost::json::object decision_text(const Decision& decision);
+std::optional<Decision> parse_decision(const boost::json::value& text);
 
 class DecisionFile {
 public:

@@ -28,17 +28,24 @@ std::set<std::string> tools_of(const config::Server& server, const catalogue::Ca
 }  // namespace
 
 Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
-                                          const std::vector<std::string>& ids) {
+                                          const std::vector<std::string>& ids,
+                                          const std::vector<Decision>& of_sessions) {
     const auto kept = decisions.file().all();
     if (!kept) return kept.error();
+    auto answers = **kept;
+    answers.insert(answers.end(), of_sessions.begin(), of_sessions.end());
     std::vector<ToolPolicy> all;
     for (const auto& server : servers.config().servers) {
         if (std::find(ids.begin(), ids.end(), server.id) == ids.end()) continue;
-        for (const auto& tool : tools_of(server, servers.router().catalogue())) {
+        auto tools = tools_of(server, servers.router().catalogue());
+        for (const auto& each : answers)
+            if (each.server == server.id && !each.tool.empty() && decisions.counts_here(each))
+                tools.insert(each.tool);
+        for (const auto& tool : tools) {
             ToolPolicy made{server.id, tool, {}, {}};
             made.ruling = servers.router().ruling(core::Trust::Approves, nullptr,
                                                   protocol::public_name(server.id, tool));
-            for (const auto& each : **kept)
+            for (const auto& each : answers)
                 if (each.server == server.id && each.tool == tool && decisions.counts_here(each))
                     made.answers.push_back(each);
             all.push_back(std::move(made));

@@ -19,12 +19,13 @@ struct ToolPolicy {
     std::string server;             // id
     std::string tool;               // the server's own name of it
     router::Ruling ruling;          // of a call that the person types
-    std::vector<Decision> answers;  // that are kept here, whether it is described so still or not
+    std::vector<Decision> answers;  // that count here, whether it is described so still or not
 };
 
-// Of these servers, sorted by server and tool.
+// Of these servers, sorted by server and tool. `of_sessions`: answers that are kept in no file.
 Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
-                                          const std::vector<std::string>& ids);
+                                          const std::vector<std::string>& ids,
+                                          const std::vector<Decision>& of_sessions = {});
 
 boost::json::object to_json(const ToolPolicy& tool);
 boost::json::object to_json(const Decision& answer);

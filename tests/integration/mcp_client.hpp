@@ -122,6 +122,10 @@ public:
             if (is_of(each, method)) ++count;
         return count;
     }
+    // Whether there are more of that method than so many, before the deadline.
+    bool wait_for_more(const std::string& method, std::size_t before) {
+        return program_.wait_until([&] { return count(method) > before; });
+    }
     Program& program() { return program_; }
     Outcome finish() { return program_.finish(); }
 

@@ -234,6 +234,41 @@ TEST_F(Pins, AClientIsShownAndGivenNothingThatIsBlocked) {
     }
 }
 
+TEST_F(Pins, AClientThatHasListedAStubIsToldWhenItIsApproved) {
+    lists(tool("read", "Reads."));
+    add({{"pins", "block"}});
+    ASSERT_EQ(approve(), 0);
+    int round = 0;
+    for (const bool modern : {false, true}) {
+        ++round;
+        lists(tool("read", "Reads, in round " + std::to_string(round) + "."));
+        home.write("a.tools.prompts", R"({"prompts":[{"name":"p","description":"Asks, in round )" +
+                                          std::to_string(round) + R"(."}]})");
+        McpClient client(home, modern);
+        client.greet();
+        if (modern) {
+            client.begin(
+                "subscriptions/listen",
+                {{"notifications", {{"toolsListChanged", true}, {"promptsListChanged", true}}}});
+            client.wait_for_method("notifications/subscriptions/acknowledged");
+        }
+        client.call("mcp__a__read");  // its server is there by then, and has listed what it has now
+        EXPECT_THAT(json::serialize(client.ask("tools/list")), HasSubstr("BLOCKED by Patchbay"));
+        EXPECT_THAT(json::serialize(client.ask("prompts/list")), HasSubstr("BLOCKED by Patchbay"));
+        const auto tools_before = client.count("notifications/tools/list_changed");
+        const auto prompts_before = client.count("notifications/prompts/list_changed");
+        ASSERT_EQ(approve(), 0);
+        // No call, and nothing of the server's: the record alone is another one.
+        EXPECT_TRUE(client.wait_for_more("notifications/tools/list_changed", tools_before));
+        EXPECT_TRUE(client.wait_for_more("notifications/prompts/list_changed", prompts_before));
+        EXPECT_THAT(
+            json::serialize(client.ask("tools/list")),
+            AllOf(Not(HasSubstr("BLOCKED")), HasSubstr("in round " + std::to_string(round))));
+        EXPECT_THAT(json::serialize(client.ask("prompts/list")), Not(HasSubstr("BLOCKED")));
+        client.finish();
+    }
+}
+
 TEST_F(Pins, ARecordThatIsDamagedBlocksAndIsNotWrittenOver) {
     lists(tool("read", "Reads."));
     add({{"pins", "block"}});
@@ -325,6 +360,12 @@ TEST(PinsOfAHostThatRuns, HoldWhatAServerAddsInTheMiddle) {
     // What it has heard stands on the disk a moment later too.
     EXPECT_TRUE(comes_true([&] { return home.run({"mcp", "diff", "x"}).exit_code == 1; }));
     ASSERT_EQ(home.run({"trust", "x", "--tools", "--yes"}).exit_code, 0);
+    // Without a call: the host looks when the record is another one.
+    auto status = home.run({"mcp", "status", "x"}).out;
+    for (int tries = 0; tries < 200 && status.find("blocked") != std::string::npos; ++tries)
+        status = home.run({"mcp", "status", "x"}).out;
+    EXPECT_THAT(status, Not(HasSubstr("blocked")));
+    EXPECT_THAT(home.run({"events"}).out, HasSubstr("\"list\":\"tools\"}"));
     EXPECT_EQ(home.run({"call", name}).exit_code, 0) << "an approval counts at once";
 }
 

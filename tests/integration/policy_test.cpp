@@ -177,6 +177,45 @@ TEST_F(Asking, ARecordThatMakesNoSenseAnswersNothingAndStaysAsItIs) {
     EXPECT_EQ(home.run(kCall).exit_code, 0);
 }
 
+// In a namespace of the command alone, where there are any to be had.
+TEST_F(Asking, OnADiskThatTakesNothingAnAnswerCountsOnceAndThoseOfBeforeCountOn) {
+    const auto state = (home.root() / "state").string();
+    const auto behind = [&](const std::string& script, const Words& words) {
+        auto command = home.patchbay(words);
+        command.argv.insert(command.argv.begin(), {"/usr/bin/unshare", "-Urm", "/bin/sh", "-c",
+                                                   script + "\n\"$@\"; code=$?\n"
+                                                            "cmp \"$0/patchbay/decisions.json\" "
+                                                            "\"$0.was\" || exit 99\nexit $code",
+                                                   state});
+        return command;
+    };
+    home.add_example(
+        "x", {},
+        {{"tools", {{"echo", "require-approval"}, {"add", "require-approval"}}}, {"pins", "off"}});
+    answer_at_terminal("a\r", 0);
+    fs::copy_file(decisions(), home.root() / "state.was");
+    const std::string full =
+        "cp -p \"$0/patchbay/decisions.json\" \"$0.copy\" && mount -t tmpfs -o "
+        "size=64k,mode=700 none \"$0\" && mkdir -m 700 \"$0/patchbay\" && cp -p \"$0.copy\" "
+        "\"$0/patchbay/decisions.json\" || exit 98\nhead -c 1M /dev/zero > \"$0/full\" 2> "
+        "/dev/null";
+    const std::string read_only =
+        "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" || exit 98";
+    for (const auto& script : {full, read_only}) {
+        SCOPED_TRACE(script);
+        const auto known = run(behind(script, kCall));
+        if (known.exit_code == 98 || known.err.find("unshare: ") != std::string::npos)
+            GTEST_SKIP() << "no namespaces are to be had here: " << known.err;
+        EXPECT_EQ(known.exit_code, 0) << known.err;
+        OnTerminal call(behind(script, {"call", "mcp__x__add", "a=1", "b=2"}));
+        ASSERT_TRUE(call.wait_for("approve? [")) << call.seen();
+        call.type("a\r");
+        EXPECT_EQ(call.finish(), 0) << call.seen();
+        EXPECT_THAT(call.seen(), HasSubstr("counts for this once alone"));
+    }
+    EXPECT_EQ(home.run(kCall).exit_code, 0);
+}
+
 TEST_F(Asking, OfATerminalIsDoneWhereAHostThatRunsMakesTheCall) {
     write_level("echo", "require-approval");
     RunningHost host(home);
@@ -186,6 +225,36 @@ TEST_F(Asking, OfATerminalIsDoneWhereAHostThatRunsMakesTheCall) {
     EXPECT_THAT(seen, AllOf(HasSubstr("the running host (pid "), HasSubstr("Asked by: tools"),
                             HasSubstr("s  allow-session")));
     EXPECT_FALSE(is_asked()) << "as long as the host lives";
+    EXPECT_EQ(host.end().exit_code, 0);
+}
+
+TEST_F(Asking, AnAnswerForASessionIsShownOfAHostThatRunsAndTakenBack) {
+    write_level("echo", "require-approval");
+    RunningHost host(home);
+    answer_at_terminal("s\r", 0);
+    ASSERT_FALSE(is_asked());
+    const auto listed = home.run({"policy", "list", "mcp__x__echo"});
+    EXPECT_EQ(listed.exit_code, 0) << listed.err;
+    EXPECT_THAT(listed.out, HasSubstr("allow-session by person, 20"));
+    const auto told = home.run({"policy", "list", "mcp__x__echo", "--json"});
+    const auto answers = json::parse(told.out).at(0).at("answers");
+    ASSERT_EQ(answers.as_array().size(), 1u) << told.out;
+    EXPECT_EQ(answers.at(0).at("level"), "allow-session");
+    EXPECT_EQ(answers.at(0).at("for"), "terminal");
+    EXPECT_THAT(home.run({"--alone", "policy", "list", "mcp__x__echo"}).out,
+                Not(HasSubstr("allow-session")));
+
+    EXPECT_THAT(home.run({"policy", "reset", "mcp__x__add"}).err, Not(HasSubstr("forgotten")));
+    EXPECT_THAT(home.run({"policy", "reset", "mcp__x__echo", "--scope", "local"}).err,
+                Not(HasSubstr("forgotten")));
+    EXPECT_FALSE(is_asked()) << "it was about something else";
+    write_level("echo", "require-approval");
+    const auto reset = home.run({"policy", "reset", "mcp__x__e*", "--json"});
+    EXPECT_EQ(reset.exit_code, 0) << reset.err;
+    EXPECT_THAT(reset.out, HasSubstr("{\"answers_forgotten\":1}"));
+    EXPECT_THAT(home.run({"policy", "list", "mcp__x__echo"}).out, Not(HasSubstr("allow-session")));
+    write_level("echo", "require-approval");
+    EXPECT_TRUE(is_asked());
     EXPECT_EQ(host.end().exit_code, 0);
 }
 

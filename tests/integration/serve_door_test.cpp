@@ -246,6 +246,66 @@ TEST_F(ServeDoor, ATokenThatWouldShowNothingIsWarnedOf) {
     EXPECT_THAT(fine.err, Not(HasSubstr("warning")));
 }
 
+TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
+    home.add_example("x");
+    home.add_example("y");
+    const auto config = [&](const std::string& text) {
+        home.write("../config/patchbay/config.toml", text);
+    };
+    config("[bundles.few]\nservers = ['x']\nallow = ['mcp__x__e*']\n");
+    const auto unknown = home.run({"token", "add", "ci", "--bundle", "fwe"});
+    EXPECT_EQ(unknown.exit_code, 6) << unknown.err;
+    EXPECT_THAT(unknown.err, HasSubstr("did you mean \"few\""));
+    EXPECT_THAT(home.run({"token", "list"}).err, HasSubstr("no token")) << "none was given out";
+    const auto token = give_token("ci", {"--bundle", "few"});
+    const auto nothing = home.run({"token", "add", "z", "--bundle", "few", "--servers", "y"});
+    EXPECT_THAT(nothing.err, HasSubstr("bundle \"few\" holds none of y"));
+    EXPECT_THAT(home.run({"token", "list"}).out, HasSubstr("few"));
+    EXPECT_THAT(home.run({"token", "list", "--json"}).out, HasSubstr("\"bundle\":\"few\""));
+
+    const auto ask = [&](const std::string& method, const std::string& params,
+                         const std::string& path = "/mcp") {
+        auto headers = with(token);
+        headers.emplace_back("MCP-Protocol-Version", "2026-07-28");
+        headers.emplace_back("Mcp-Method", method);
+        if (method == "tools/call") headers.emplace_back("Mcp-Name", "mcp__x__add");
+        HttpPeer peer(url, "POST", headers,
+                      R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" +
+                          params +
+                          R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                          R"("io.modelcontextprotocol/clientCapabilities":{}}}})",
+                      path);
+        return peer.hear();
+    };
+    serve({"--auth", "token"});
+    std::string listed;
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (listed.find("mcp__x__echo") == std::string::npos &&
+           std::chrono::steady_clock::now() < deadline)
+        listed = ask("tools/list", "");
+    EXPECT_THAT(listed, AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__x__add")),
+                              Not(HasSubstr("mcp__y__"))));
+    EXPECT_THAT(ask("tools/call", R"("name":"mcp__x__add","arguments":{"a":1,"b":2},)"),
+                HasSubstr("no tool"));
+    EXPECT_EQ(status(with(token)), 200) << "in the other era too";
+    end();
+
+    config(
+        "[bundles.few]\nservers = ['x']\nallow = []\n[bundles.secret-project]\nservers = ['y']\n");
+    serve({"--auth", "token"});
+    EXPECT_THAT(program_->err(), HasSubstr("warning: token \"ci\" shows nothing: "));
+    EXPECT_EQ(status(with(token)), 403) << "a bundle that cannot be used holds nothing";
+    end();
+
+    config("[bundles.secret-project]\nservers = ['y']\n");
+    serve({"--auth", "token"});
+    EXPECT_EQ(status(with(token)), 403);
+    EXPECT_EQ(status(with(token), "/mcp/bundles/secret-project"), 403);
+    EXPECT_THAT(ask("tools/list", ""), AllOf(HasSubstr("this token is for bundle"),
+                                             HasSubstr("few"), Not(HasSubstr("secret-project"))));
+    end();
+}
+
 TEST_F(ServeDoor, TokensAreListedWithoutWhatTheyAre) {
     const auto token = give_token("ci", {"--expires", "2h"});
     give_token("laptop");

@@ -1,5 +1,6 @@
 // Sessions of HTTP clients before `patchbay serve --http`, whatever becomes of the gateway.
 #include "integration/http_gateway.hpp"
+#include "integration/http_peer.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -122,6 +123,63 @@ TEST_F(ServeSessions, ClientsThatStopInTheMiddleHoldNobodyUp) {
     gateway_->program().signal(SIGTERM);
     EXPECT_EQ(gateway_->program().finish().exit_code, 0);
     EXPECT_EQ(nothing_left(), "");
+}
+
+// What a client's user has approved is for one call, and for the gateway that asked.
+TEST(ApprovalsOverHttp, CountForOneCallWhateverBecomesOfTheirGateway) {
+    Home home;
+    const auto input = home.add_recorded("x");
+    const Words flags{"--set", "gateway.approvals=ask"};
+    std::optional<HttpGatewayProgram> gateway(std::in_place, home, flags);
+    const auto call = [&](json::object params) {
+        params["_meta"] = {
+            {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+            {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", json::object()}}}};
+        HttpPeer peer(gateway->url(), "POST",
+                      {{"MCP-Protocol-Version", "2026-07-28"},
+                       {"Mcp-Method", "tools/call"},
+                       {"Mcp-Name", "mcp__x__echo"}},
+                      request_text(1, "tools/call", std::move(params)));
+        const auto got = peer.hear();
+        const auto begin = got.find("{\"jsonrpc\"");
+        EXPECT_NE(begin, got.npos) << got;
+        if (begin == got.npos) return json::object();
+        return json::parse(got.substr(begin, got.rfind('}') + 1 - begin)).as_object();
+    };
+    const auto times_sent = [&] {
+        const auto sent = read_file(input);
+        std::size_t count = 0;
+        for (auto at = sent.find("sent once"); at != sent.npos; at = sent.find("sent once", at + 1))
+            ++count;
+        return count;
+    };
+    json::object wanted{{"name", "mcp__x__echo"}, {"arguments", {{"message", "sent once"}}}};
+    const auto asked = call(wanted);
+    ASSERT_TRUE(asked.contains("result")) << json::serialize(asked);
+    const auto& result = asked.at("result").as_object();
+    ASSERT_TRUE(result.contains("requestState")) << json::serialize(asked);
+    wanted["requestState"] = result.at("requestState");
+    wanted["inputResponses"] =
+        json::object{{result.at("inputRequests").as_object().begin()->key(),
+                      {{"action", "accept"}, {"content", {{"decision", "once"}}}}}};
+    EXPECT_THAT(json::serialize(call(wanted)), HasSubstr("\"text\":\"sent once\""));
+    EXPECT_EQ(times_sent(), 1u);
+    EXPECT_TRUE(call(wanted).contains("error")) << "the same once more";
+    EXPECT_EQ(times_sent(), 1u);
+    gateway->program().signal(SIGKILL);
+    gateway->program().finish();
+    EXPECT_EQ(nothing_left(), "");
+    gateway.emplace(home, flags);
+    const auto replayed = call(wanted);
+    EXPECT_TRUE(replayed.contains("error")) << json::serialize(replayed);
+    // Its servers are brought up for a call without a state, so that the file is the new one's.
+    EXPECT_TRUE(call({{"name", "mcp__x__echo"}, {"arguments", {{"message", "another"}}}})
+                    .at("result")
+                    .as_object()
+                    .contains("requestState"));
+    EXPECT_EQ(times_sent(), 0u);
+    gateway->program().signal(SIGTERM);
+    gateway->program().finish();
 }
 
 // Patchbay before Patchbay, by the transport of 2024-11-05.

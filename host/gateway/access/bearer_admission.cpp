@@ -8,19 +8,26 @@
 
 namespace patchbay::gateway {
 
-namespace {
-
-Admission::Admitted as(const Bearer& bearer, Admission::Admitted admitted) {
-    if (auto* guest = std::get_if<Guest>(&admitted)) {
-        guest->principal.id = bearer.id;
-        guest->principal.name = bearer.name;
-        guest->view = guest->view.within(bearer.scope);
-        guest->until = bearer.until;
+// Which bundles there are, and what is wrong with one, is for who configured them.
+Admission::Admitted BearerAdmission::as(const Bearer& bearer, Admitted admitted) const {
+    auto* guest = std::get_if<Guest>(&admitted);
+    if (!guest) return admitted;
+    guest->principal.id = bearer.id;
+    guest->principal.name = bearer.name;
+    guest->view = guest->view.within(bearer.scope);
+    guest->until = bearer.until;
+    if (bearer.bundle.empty()) return admitted;
+    const auto bundle = bundles_ ? bundles_(bearer.bundle)
+                                 : Error{ErrorCode::NotFound, "no bundles are known here"};
+    if (!bundle) {
+        core::log::info("over HTTP: token \"" + bearer.name + "\": " + bundle.error().message);
+        return HttpRefusal{403, "this token is for bundle \"" + core::printable(bearer.bundle, 80) +
+                                    "\", which is not here any more or cannot be used; ask who "
+                                    "gave the token out"};
     }
+    guest->view = guest->view.within(*bundle);
     return admitted;
 }
-
-}  // namespace
 
 std::optional<Admission::Admitted> BearerAdmission::admit(const http::Request& request,
                                                           std::function<void(Admitted)> later) {
@@ -53,8 +60,9 @@ std::optional<Admission::Admitted> BearerAdmission::admit(const http::Request& r
 std::optional<Admission::Admitted> BearerAdmission::let_in(const Bearer& bearer,
                                                            const http::Request& request,
                                                            std::function<void(Admitted)> later) {
-    auto at_once = within_.admit(
-        request, [bearer, later](Admitted admitted) { later(as(bearer, std::move(admitted))); });
+    auto at_once = within_.admit(request, [this, bearer, later](Admitted admitted) {
+        later(as(bearer, std::move(admitted)));
+    });
     if (!at_once) return {};
     return as(bearer, std::move(*at_once));
 }

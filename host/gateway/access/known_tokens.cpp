@@ -28,7 +28,8 @@ bool KnownTokens::is_its(std::string_view token) const {
 
 std::optional<Bearer> KnownTokens::known(std::string_view token) {
     const auto* found = tokens_.find(token, date());
-    return found ? std::optional(Bearer{found->id(), found->name, found->scope()}) : std::nullopt;
+    if (!found) return {};
+    return Bearer{found->id(), found->name, found->scope(), {}, found->bundle};
 }
 
 // It may have been given out since the last look: one that began before does not count.

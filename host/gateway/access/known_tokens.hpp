@@ -29,6 +29,8 @@ public:
     KnownTokens(core::Loop& loop, TokenFile file, TokenFile::Read read, Challenge challenge,
                 std::function<void(const std::string& id)> gone);
 
+    // As they were read last.
+    const Tokens& all() const { return tokens_; }
     bool is_its(std::string_view token) const override;
     std::optional<Bearer> known(std::string_view token) override;
     void look_up(std::string_view token, std::function<void(Verdict)> then) override;

@@ -57,6 +57,8 @@ Result<void> check_scopes(const Token& token) {
         if (!is_pattern(each))
             return wrong_scope("pattern of tools", each,
                                "mcp__SERVER__TOOL or a beginning of that and *, as mcp__git__*");
+    if (!token.bundle.empty() && !is_server(token.bundle))
+        return wrong_scope("name of a bundle", token.bundle, "one of [bundles]");
     return {};
 }
 
@@ -110,7 +112,11 @@ std::optional<Token> read_token(const json::value& value) {
     }
     if (!read_list(*object, "servers", token.servers) || !read_list(*object, "tools", token.tools))
         return {};
-    known += object->contains("servers") + object->contains("tools");
+    if (object->contains("bundle")) {
+        token.bundle = core::text_in(object, "bundle").value_or("");
+        if (token.bundle.empty()) return {};
+    }
+    known += object->contains("servers") + object->contains("tools") + object->contains("bundle");
     return object->size() == known ? std::optional(std::move(token)) : std::nullopt;
 }
 
@@ -146,6 +152,7 @@ std::string Tokens::text() const {
         if (each.expires) token["expires"] = seconds_of(*each.expires);
         if (!each.servers.empty()) token["servers"] = list_of(each.servers);
         if (!each.tools.empty()) token["tools"] = list_of(each.tools);
+        if (!each.bundle.empty()) token["bundle"] = each.bundle;
         all.push_back(std::move(token));
     }
     return json::serialize(json::object{{"version", kVersion}, {"tokens", std::move(all)}}) + "\n";

@@ -29,9 +29,11 @@ struct Token {
     std::optional<core::Calendar::time_point> expires{};  // from then on it is none
     // What it is shown of what there is: ids of servers, patterns of public names. Empty: all.
     std::vector<std::string> servers{}, tools{};
+    // And of that no more than this bundle of the configuration holds; empty: it is of none.
+    std::string bundle{};
 
     bool expired(core::Calendar::time_point now) const { return expires && *expires <= now; }
-    View scope() const;
+    View scope() const;  // but for the bundle, which only the configuration knows
     // Tells it from others of its name, before and after.
     std::string id() const { return "token/" + name + "/" + sha256.substr(0, 16); }
 };
@@ -41,7 +43,7 @@ public:
     static constexpr std::size_t kMost = 1'000;
 
     // {"version":1,"tokens":[{"name":"laptop","sha256":"...","created":1767225600,"expires":...,
-    //                         "servers":["git"],"tools":["mcp__git__*"]}]}
+    //                         "servers":["git"],"tools":["mcp__git__*"],"bundle":"review"}]}
     static Result<Tokens> parse(std::string_view text);
     std::string text() const;
 

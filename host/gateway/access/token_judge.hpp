@@ -21,6 +21,8 @@ struct Bearer {
     View scope{};      // no more than that is shown
     // The token's end; none: its judge tells of it.
     std::optional<core::Calendar::time_point> until{};
+    // Of the configuration, and no more than that one holds; empty: of none.
+    std::string bundle{};
 };
 
 class TokenJudge {

@@ -10,7 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <optional>
+#include <sys/resource.h>
 
 namespace patchbay::audit {
 namespace {
@@ -145,6 +147,32 @@ TEST_F(AnAuditLog, RefusesWhatCannotBeRecordedWhereThatIsRequired) {
     fs::remove(state / "audit");
     loop.turn(2s);
     EXPECT_TRUE(send(2)) << "as soon as it can be";
+}
+
+TEST_F(AnAuditLog, SendsNothingThatAFullDiskHasNoRecordOfAndIsSoundBehindIt) {
+    settings.required = true;
+    settings.file_bytes = 1'500;
+    settings.files = 100;
+    open();
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit old{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+    std::size_t sent = 0;
+    // Each of these begins other files in between.
+    for (std::uint64_t i = 1; i <= 40; ++i) {
+        const rlimit small{i % 4 == 0 ? 0 : old.rlim_cur, old.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        const auto outcome = send(i);
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+        EXPECT_EQ(outcome.has_value(), i % 4 != 0) << i;
+        sent += outcome.has_value();
+        loop.turn(2s);
+    }
+    log.reset();
+    std::size_t begun = 0;
+    for (const auto& kind : kinds()) begun += kind == "begun";
+    EXPECT_EQ(begun, sent) << "no more and no less";
+    EXPECT_TRUE(verify(state.path())->sound());
 }
 
 TEST_F(AnAuditLog, WarnsOnceAndGoesOnWhereItCannotWrite) {

@@ -3,6 +3,7 @@
 
 #include "audit/verify.hpp"
 #include "core/private_file.hpp"
+#include "support/killed_at.hpp"
 #include "support/scratch_folder.hpp"
 #include "support/turned_loop.hpp"
 
@@ -243,6 +244,49 @@ TEST_F(ATrail, LeavesNothingOfABatchThatTheDiskDidNotTake) {
     EXPECT_EQ(slurp(files().front()), before);
     ASSERT_TRUE(append(3, 3));
     EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(ATrail, IsSoundWhereTheDiskIsFullAsAnotherFileIsBegun) {
+    settings.file_bytes = 800;
+    ASSERT_TRUE(append(1, 4));
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit old{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+    // Nothing at all, and what the head has room in but not the records. (The head has its room already on a disk.)
+    for (const rlim_t bytes : {0, 1'000}) {
+        const rlimit small{bytes, old.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        const auto refused = append(5, 24);
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+        ASSERT_FALSE(refused) << bytes;
+        EXPECT_THAT(refused.error().message, HasSubstr("cannot write ")) << bytes;
+        EXPECT_THAT(faults(), IsEmpty()) << bytes;
+    }
+    ASSERT_TRUE(append(25, 25));
+    EXPECT_THAT(faults(), IsEmpty());
+    EXPECT_THAT(files(), SizeIs(::testing::Ge(2)));
+}
+
+TEST_F(ATrail, IsSoundWhereverAProcessIsKilledAsAnotherFileIsBegun) {
+    settings.file_bytes = 800;
+    settings.files = 2;
+    int killed = 0;
+    for (int nth = 1; nth < 100; ++nth) {
+        fs::remove_all(state / "audit");
+        ASSERT_TRUE(append(1, 4));
+        ASSERT_TRUE(append(5, 8));
+        const auto outcome =
+            test::killed_at(nth, state.path(), [&] { return append(9, 9) ? 0 : 1; });
+        SCOPED_TRACE("killed before " + outcome.last_call + " (" + std::to_string(nth) + ")");
+        ASSERT_TRUE(append(10, 10));
+        EXPECT_THAT(faults(), IsEmpty());
+        if (!outcome.killed) {
+            EXPECT_EQ(outcome.exit_code, 0);
+            break;
+        }
+        ++killed;
+    }
+    EXPECT_GE(killed, 3);
 }
 
 TEST_F(ATrail, IsNotWrittenThroughALinkNorBesideAProcessThatHoldsIt) {

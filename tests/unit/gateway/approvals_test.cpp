@@ -308,7 +308,8 @@ TEST(ApprovalForm, NamesTheRuleThatWantsIt) {
 TEST(ApprovalsOfASession, AreForgottenFromTheOldestWhereThereAreTooMany) {
     config::Config config;
     config.gateway.approvals = "ask";
-    Approvals approvals(config);
+    connection::SessionApprovals given;
+    Approvals approvals(config, given);
     std::size_t questions = 0;
     const auto approve = [&](std::size_t i) {
         approvals.approve(

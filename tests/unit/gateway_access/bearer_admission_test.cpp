@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace patchbay::gateway {
 namespace {
 
@@ -15,7 +17,8 @@ using ::testing::Not;
 struct FakeJudge final : TokenJudge {
     bool is_its(std::string_view token) const override { return token != "foreign"; }
     std::optional<Bearer> known(std::string_view token) override {
-        return token == "good" ? std::optional(Bearer{"id/good", "Good", scope}) : std::nullopt;
+        return token == "good" ? std::optional(Bearer{"id/good", "Good", scope, {}, bundle})
+                               : std::nullopt;
     }
     bool is_at_hand(std::string_view token) const override { return token == "signed"; }
     void look_up(std::string_view token, std::function<void(Verdict)> then) override {
@@ -28,6 +31,7 @@ struct FakeJudge final : TokenJudge {
         if (at_once) pending();
     }
     View scope;
+    std::string bundle;
     bool at_once = true;
     int looks = 0;
     std::function<void()> pending;
@@ -48,18 +52,25 @@ protected:
                 outcome = guest->principal.id + " " + guest->principal.name;
             else
                 outcome = std::to_string(std::get<HttpRefusal>(as).status);
+            if (!guest) why = std::get<HttpRefusal>(as).message;
         };
         if (const auto now = admission.admit(request, note)) note(*now);
         return outcome;
     }
 
     http::Request request;
-    std::string outcome;
+    std::string outcome, why;
     View view;
+    std::map<std::string, View> bundles;
     test::HandTime time;
     FakeJudge judge;
     Everybody everybody{Endpoints()};
-    BearerAdmission admission{time, everybody, {&judge}, Challenge()};
+    BearerAdmission admission{
+        time, everybody, {&judge}, Challenge(), [this](const auto& name) -> Result<View> {
+            const auto found = bundles.find(name);
+            if (found != bundles.end()) return found->second;
+            return Error{ErrorCode::NotFound, "no bundle; there are: secret-project"};
+        }};
 };
 
 TEST_F(Admitting, SaysWhoItIs) {
@@ -83,6 +94,32 @@ TEST_F(Admitting, ShowsNoMoreThanTheTokenIsGoodFor) {
     EXPECT_FALSE(view.holds("web"));
     come("new");
     EXPECT_TRUE(view.all());
+}
+
+TEST_F(Admitting, ShowsNoMoreThanTheBundleOfTheTokenHolds) {
+    bundles["review"].picked = View::Ids{"git", "web"};
+    bundles["review"].tools = {{"mcp__git__log", "mcp__web__*"}};
+    judge.bundle = "review";
+    judge.scope.picked = View::Ids{"git", "files"};
+    ASSERT_EQ(come("good"), "id/good Good");
+    EXPECT_TRUE(view.holds("git", "mcp__git__log"));
+    EXPECT_FALSE(view.holds("git", "mcp__git__push"));
+    EXPECT_FALSE(view.holds("web")) << "its servers do not name it";
+    EXPECT_FALSE(view.holds("files")) << "the bundle does not hold it";
+}
+
+TEST_F(Admitting, ATokenOfABundleThatIsNotThereShowsNothingAndSaysWhy) {
+    judge.bundle = "review";
+    EXPECT_EQ(come("good"), "403");
+    EXPECT_THAT(why, HasSubstr("this token is for bundle \"review\", which is not here any more"));
+    EXPECT_THAT(why, Not(HasSubstr("secret-project"))) << "which others there are is not told";
+    bundles["review"].picked = View::Ids{};
+    EXPECT_EQ(come("good"), "id/good Good");
+    EXPECT_FALSE(view.holds("git")) << "nothing is in both";
+    BearerAdmission without{time, everybody, {&judge}, Challenge()};
+    const auto refused = without.admit(request, [](const auto&) {});
+    ASSERT_TRUE(refused && std::holds_alternative<HttpRefusal>(*refused));
+    EXPECT_EQ(std::get<HttpRefusal>(*refused).status, 403u);
 }
 
 TEST_F(Admitting, WaitsForWhoKnows) {

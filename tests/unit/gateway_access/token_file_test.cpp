@@ -98,7 +98,16 @@ TEST(Tokens, MayBeOfSomeServersAndToolsAlone) {
         other.tools = {wrong};
         EXPECT_THAT(tokens.add(other).error().message, HasSubstr("no pattern of tools")) << wrong;
     }
+    token.name = "c";
+    token.sha256 = token_of("c", "z").sha256;
+    token.bundle = "review";
+    ASSERT_TRUE(tokens.add(token));
+    EXPECT_EQ(Tokens::parse(tokens.text())->all()[1].bundle, "review");
+    EXPECT_EQ(Tokens::parse(tokens.text())->all()[0].bundle, "");
     auto other = token_of("b", "y");
+    other.bundle = "\xff";
+    EXPECT_THAT(tokens.add(other).error().message, HasSubstr("no name of a bundle"));
+    other.bundle.clear();
     other.servers = {""};
     EXPECT_THAT(tokens.add(other).error().message, HasSubstr("no id of a server"));
     other.servers.assign(Token::kMostScopes + 1, "a");
@@ -122,6 +131,8 @@ TEST(Tokens, OfARecordThatMakesNoSenseNoneCounts) {
           with(R"({"name":"a","sha256":")" + good + R"(","created":1,"servers":[]})"),
           with(R"({"name":"a","sha256":")" + good + R"(","created":1,"servers":"x"})"),
           with(R"({"name":"a","sha256":")" + good + R"(","created":1,"tools":[1]})"),
+          with(R"({"name":"a","sha256":")" + good + R"(","created":1,"bundle":""})"),
+          with(R"({"name":"a","sha256":")" + good + R"(","created":1,"bundle":["x"]})"),
           with(R"({"name":"a","sha256":")" + good + R"(","sha256":")" + good +
                R"(","created":1})")})
         EXPECT_FALSE(Tokens::parse(wrong)) << wrong;

@@ -152,6 +152,64 @@ TEST_F(PinsTest, AnApprovalOfAnotherProcessCountsWhenItIsLookedFor) {
     EXPECT_EQ(state("echo"), "");
 }
 
+struct Noted final : Watcher {
+    void on_approved_otherwise(const std::string& server, const std::set<Part>& parts) override {
+        EXPECT_EQ(server, "x");
+        all.push_back(parts);
+    }
+    std::vector<std::set<Part>> all;
+};
+
+TEST_F(PinsTest, WhoWatchesIsToldOfAnApprovalThatMayChangeWhatIsJudgedAndOfNoOther) {
+    Noted noted;
+    pins.watch(noted);
+    lists({echo, add});
+    use("echo");
+    EXPECT_THAT(noted.all, ElementsAre(::testing::Contains(Part::Tools)))
+        << "the first one makes the record";
+    noted.all.clear();
+    use("add");
+    EXPECT_THAT(noted.all, IsEmpty()) << "it is what it was when it was seen";
+    echo["title"] = "E";
+    lists({echo, add});
+    ASSERT_EQ(state("echo"), "changed");
+    EXPECT_THAT(noted.all, IsEmpty()) << "a list is told of by who lists";
+    pins.refresh();
+    EXPECT_THAT(noted.all, IsEmpty()) << "nobody has written anything else";
+    const auto approved =
+        with_all(store.records.begin()->second, pins.listed("x", public_name_at_x), 2'000);
+    store.put(key, *approved);
+    pins.refresh();
+    EXPECT_THAT(noted.all, ElementsAre(std::set{Part::Tools}));
+    EXPECT_EQ(state("echo"), "");
+    store.put(key, *approved);
+    pins.refresh();
+    EXPECT_THAT(noted.all, SizeIs(1)) << "the same was written again";
+    pins.unwatch(noted);
+    store.put(key, Record());
+    pins.refresh();
+    EXPECT_THAT(noted.all, SizeIs(1));
+}
+
+TEST_F(PinsTest, WhoWatchesIsToldThatARecordCannotBeReadAndThatItCanAgain) {
+    Noted noted;
+    pins.watch(noted);
+    lists({echo});
+    use("echo");
+    noted.all.clear();
+    const auto record = store.records.begin()->second;
+    store.trouble = Error{ErrorCode::Protocol, "/state/pins/x.json is damaged"};
+    store.put(key, record);
+    pins.refresh();
+    EXPECT_EQ(state("echo"), "unknown");
+    EXPECT_THAT(noted.all, ElementsAre(SizeIs(4)));
+    store.trouble.reset();
+    store.put(key, record);
+    pins.refresh();
+    EXPECT_THAT(noted.all, ElementsAre(SizeIs(4), SizeIs(4)));
+    EXPECT_EQ(state("echo"), "");
+}
+
 TEST_F(PinsTest, ARecordThatCannotBeReadMakesAllUnknown) {
     store.trouble = Error{ErrorCode::Protocol, "/state/pins/x.json is damaged"};
     lists({echo}, "Be kind.");

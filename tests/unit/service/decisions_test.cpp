@@ -1,15 +1,18 @@
 #include "service/decisions.hpp"
 
+#include "support/killed_at.hpp"
 #include "support/scratch_folder.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -179,6 +182,54 @@ TEST_F(DecisionsTest, OfSeveralWritersAtOnceAreAllKept) {
     for (auto& each : writers) each.join();
     auto all = decisions();
     EXPECT_EQ((*all.file().all())->size(), static_cast<std::size_t>(kWriters * kEach));
+}
+
+TEST_F(DecisionsTest, WhoeverIsKilledLeavesTheOldOnesOrAlsoTheNewOne) {
+    auto before = decisions();
+    ASSERT_TRUE(before.keep(calling("old"), Level::AllowAlways, kPerson));
+    const auto old = record();
+    int killed = 0;
+    for (int nth = 1; nth < 100; ++nth) {
+        write(old);
+        const auto outcome = test::killed_at(nth, folder.path(), [&] {
+            return decisions().keep(calling("new"), Level::AllowAlways, kPerson) ? 0 : 1;
+        });
+        SCOPED_TRACE("killed before " + outcome.last_call + " (" + std::to_string(nth) + ")");
+        auto next = decisions();
+        ASSERT_TRUE(next.file().all());
+        EXPECT_TRUE(next.allow(calling("old"), kPerson));
+        ASSERT_TRUE(next.keep(calling("other"), Level::AllowAlways, kPerson))
+            << "what the killed one left is in nobody's way";
+        EXPECT_TRUE(next.allow(calling("old"), kPerson));
+        if (!outcome.killed) {
+            EXPECT_EQ(outcome.exit_code, 0);
+            EXPECT_TRUE(next.allow(calling("new"), kPerson));
+            break;
+        }
+        ++killed;
+    }
+    EXPECT_GE(killed, 3);
+}
+
+TEST_F(DecisionsTest, StayWhatTheyAreWhereTheDiskTakesNoMore) {
+    auto kept = decisions();
+    ASSERT_TRUE(kept.keep(calling("old"), Level::AllowAlways, kPerson));
+    const auto old = record();
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{old.size() + 8, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto refused = kept.keep(calling("new"), Level::AllowAlways, kPerson);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Io);
+    EXPECT_THAT(refused.error().message, HasSubstr("decisions.json"));
+    EXPECT_EQ(record(), old);
+    EXPECT_TRUE(kept.allow(calling("old"), kPerson));
+    EXPECT_FALSE(kept.allow(calling("new"), kPerson));
+    EXPECT_TRUE(kept.keep(calling("new"), Level::AllowAlways, kPerson)) << "there is room again";
+    EXPECT_TRUE(kept.allow(calling("old"), kPerson));
 }
 
 TEST_F(DecisionsTest, AreNoMoreThanTheirLimit) {
