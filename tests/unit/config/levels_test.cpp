@@ -11,11 +11,14 @@ namespace {
 TEST(Levels, AreFoundAlikeWhetherANameIsLongerThanThereAreKeys) {
     Server few;
     few.id = "s";
-    few.tools = {{"*", Level::AllowAlways}, {"aa*", Level::Deny}, {"aaaa*", Level::RequireApproval},
+    few.tools = {{"*", Level::AllowAlways},
+                 {"aa*", Level::Deny},
+                 {"aaaa*", Level::RequireApproval},
                  {"aaaaab", Level::AllowOnce}};
     Server many = few;
     for (int i = 0; i < 100; ++i) many.tools["z" + std::to_string(i)] = Level::Deny;
-    for (const char* name : {"", "a", "aa", "aaa", "aaaa", "aaaaab", "aaaaabc", "b", "aa*", "aaaaa*", "*"}) {
+    for (const char* name :
+         {"", "a", "aa", "aaa", "aaaa", "aaaaab", "aaaaabc", "b", "aa*", "aaaaa*", "*"}) {
         const auto* one = deciding_key(few, name);
         const auto* other = deciding_key(many, name);
         ASSERT_TRUE(one && other) << name;
