@@ -6,6 +6,7 @@
 
 #include "app/host.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct PolicyWords {
     std::string server;  // that one; empty: as the patterns say
     bool all = false;    // every server that is configured
 };
+
+// Nothing: it is a name, or the beginning of some with * at its end.
+std::optional<Error> why_no_key(const std::string& key);
 
 Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host& host);
 
