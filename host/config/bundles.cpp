@@ -139,17 +139,18 @@ std::vector<Diagnostic> empty_views(const Config& config) {
                  name + ": it is shown nothing, since none of its servers is in force here");
             continue;
         }
-        const auto bundle = agent.bundle.empty() ? Result<const Bundle*>(nullptr)
-                                                 : bundle_named(config.bundles, agent.bundle);
-        if (!agent.servers || !bundle || !*bundle || !any_there((*bundle)->servers)) continue;
-        const auto in_both = [&](const std::string& id) {
-            const auto& ids = (*bundle)->servers;
-            return is_there(id) && std::find(ids.begin(), ids.end(), id) != ids.end();
+        if (agent.bundle.empty()) continue;
+        const auto bundle = bundle_named(config.bundles, agent.bundle);
+        const auto is_shown = [&](const std::string& id) {
+            const auto& own = agent.servers;
+            return is_there(id) && (!own || std::find(own->begin(), own->end(), id) != own->end());
         };
-        if (std::none_of(agent.servers->begin(), agent.servers->end(), in_both))
-            tell(agent.bundle_place, name + ".bundle: it is shown nothing, since \"" +
-                                         core::printable(agent.bundle, 80) +
-                                         "\" holds none of its servers");
+        if (!bundle || std::any_of((*bundle)->servers.begin(), (*bundle)->servers.end(), is_shown))
+            continue;
+        tell(agent.bundle_place, name + ".bundle: it is shown nothing, since \"" +
+                                     core::printable(agent.bundle, 80) + "\" holds " +
+                                     (agent.servers ? "none of its servers that is in force here"
+                                                    : "no server that is in force here"));
     }
     return empty;
 }

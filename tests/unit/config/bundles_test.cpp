@@ -115,13 +115,15 @@ TEST(Bundles, AndAgentsThatShowNothingAreTold) {
         of("[servers.c]\ncommand = 'c'\nenabled = false\n"
            "[bundles.off]\nservers = ['c', 'elsewhere']\n[bundles.a]\nservers = ['a']\n"
            "[agents.me]\nservers = ['b']\nbundle = 'a'\n[agents.you]\nservers = ['c']\n"
-           "[agents.both]\nservers = ['a', 'b']\nbundle = 'a'\n");
+           "[agents.both]\nservers = ['a', 'b']\nbundle = 'a'\n[agents.all]\nbundle = 'off'\n");
     EXPECT_THAT(
         texts(empty_views(config)),
         ElementsAre("user config /home/me/config.toml:8:10: bundles.off: it shows nothing, since "
                     "none of its servers is in force here",
+                    "user config /home/me/config.toml:21:10: agents.all.bundle: it is shown "
+                    "nothing, since \"off\" holds no server that is in force here",
                     "user config /home/me/config.toml:14:10: agents.me.bundle: it is shown "
-                    "nothing, since \"a\" holds none of its servers",
+                    "nothing, since \"a\" holds none of its servers that is in force here",
                     "user config /home/me/config.toml:15:9: agents.you: it is shown nothing, "
                     "since none of its servers is in force here"));
 }
