@@ -189,24 +189,31 @@ void add(std::vector<std::string>& words, std::string word) {
     if (!word.empty()) words.push_back(std::move(word));
 }
 
+void add_limits(std::vector<std::string>& words, const json::object& field) {
+    if (has_type(field, "array")) {
+        add(words, limits_of(field, "minItems", "maxItems", " of them"));
+    } else if (has_type(field, "integer") || has_type(field, "number")) {
+        add(words, limits_of(field, "minimum", "maximum", ""));
+        add(words,
+            limits_of(field, "exclusiveMinimum", "exclusiveMaximum", " and not that itself"));
+    } else {
+        add(words, limits_of(field, "minLength", "maxLength", " characters"));
+        if (const auto pattern = text_of(field, "pattern"); !pattern.empty())
+            words.push_back("pattern " + pattern);
+    }
+}
+
 // "integer, at least 1, required". Of plain text nothing is said: that is what anybody expects.
 std::string kind_of(const json::object& field, const json::array& choices, bool required) {
     std::vector<std::string> words;
     if (has_type(field, "array")) {
         words.push_back("a list, e.g. " + list_example(field, choices));
-        add(words, limits_of(field, "minItems", "maxItems", " of them"));
     } else if (has_type(field, "integer") || has_type(field, "number")) {
-        words.push_back(has_type(field, "integer") ? "integer" : "number");
-        add(words, limits_of(field, "minimum", "maximum", ""));
-        add(words,
-            limits_of(field, "exclusiveMinimum", "exclusiveMaximum", " and not that itself"));
-    } else {
-        if (const auto* format = format_of(field))
-            words.push_back(std::string(format->word) + ", e.g. " + format->example);
-        add(words, limits_of(field, "minLength", "maxLength", " characters"));
-        if (const auto pattern = text_of(field, "pattern"); !pattern.empty())
-            words.push_back("pattern " + pattern);
+        words.emplace_back(has_type(field, "integer") ? "integer" : "number");
+    } else if (const auto* format = format_of(field)) {
+        words.push_back(std::string(format->word) + ", e.g. " + format->example);
     }
+    add_limits(words, field);
     if (required) words.push_back("required");
     return core::join(words, ", ");
 }
@@ -254,6 +261,12 @@ Result<json::value> value_of(const json::object& form, const std::string& name,
 bool is_required(const json::object& form, const std::string& name) {
     const auto* names = core::array_in(&form, "required");
     return names && std::find(names->begin(), names->end(), json::value(name)) != names->end();
+}
+
+std::string shown_limits(const json::object& property) {
+    std::vector<std::string> words;
+    add_limits(words, property);
+    return core::join(words, ", ");
 }
 
 std::string shown_field(const json::object& form, const std::string& name) {

@@ -16,6 +16,9 @@ namespace patchbay::app {
 // choices and default, as far as the form gives them.
 std::string shown_field(const boost::json::object& form, const std::string& name);
 
+// "1 to 10", "at most 80 characters, pattern ^[a-z]+$": the limits of a property of a JSON Schema; empty: it has none.
+std::string shown_limits(const boost::json::object& property);
+
 // What the line means; none: it is empty and the field may be left out. Yes and no have several
 // spellings, a list is JSON or has commas, formats are looked at roughly.
 Result<boost::json::value> field_value(const boost::json::object& form, const std::string& name,

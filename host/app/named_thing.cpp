@@ -4,6 +4,8 @@
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/server_wait.hpp"
+#include "core/json.hpp"
+#include "protocol/qualified_name.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -102,7 +104,25 @@ Meant find_thing(Session& session, Kind kind, const std::string& name) {
     return session.report_missing(servers.missing(service::not_listed(listed, kind, name), {}));
 }
 
+// A prompt by the name that clients of `serve` have for it, mcp__SERVER__PROMPT. One whose own name that is comes first.
+std::optional<NamedThing> by_public_name(Session& session, Kind kind, const std::string& name,
+                                         const std::string& server) {
+    if (kind != Kind::Prompts || !name.starts_with("mcp__")) return {};
+    for (const auto& owner : protocol::servers_for(name, session.host().connections().ids())) {
+        if (!server.empty() && owner != server) continue;
+        const auto list = list_things(session, kind, owner, Which::Connect);
+        if (session.was_interrupted()) return {};
+        if (!service::offering(list, kind, name).empty()) return {};
+        for (const auto& thing : list.things)
+            if (const auto own = core::text_in(&thing.definition, "name");
+                own && protocol::public_name(owner, *own) == name)
+                return NamedThing{owner, thing.definition};
+    }
+    return {};
+}
+
 Meant thing_of(Session& session, Kind kind, const std::string& name, const std::string& server) {
+    if (auto found = by_public_name(session, kind, name, server)) return std::move(*found);
     if (server.empty()) return find_thing(session, kind, name);
     // A URI may be read though no list has it, and nothing but the server is needed for that.
     if (kind == Kind::Resources) return NamedThing{server, {}};

@@ -40,15 +40,6 @@ std::string own_name(const std::string& server, const std::string& pattern, Host
     return pattern.substr(begin.size());
 }
 
-// Nothing: it is a name, or the beginning of some.
-std::optional<Error> why_no_key(const std::string& key) {
-    if (key.find('*') >= key.size() - 1 && core::trimmed(key) == key) return {};
-    return Error{ErrorCode::Invalid,
-                 "\"" + core::printable(key, 80) +
-                     "\" is no name of a tool and no beginning of names: a \"*\" "
-                     "stands at the end alone, as in create_*"};
-}
-
 Error no_server_for(const std::string& pattern, const std::vector<std::string>& ids) {
     const auto shown = "\"" + core::printable(pattern, 80) + "\"";
     if (!pattern.starts_with(kPrefix))
@@ -63,6 +54,14 @@ Error no_server_for(const std::string& pattern, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::optional<Error> why_no_key(const std::string& key) {
+    if (key.find('*') >= key.size() - 1 && core::trimmed(key) == key) return {};
+    return Error{ErrorCode::Invalid,
+                 "\"" + core::printable(key, 80) +
+                     "\" is no name of a tool and no beginning of names: a \"*\" "
+                     "stands at the end alone, as in create_*"};
+}
 
 bool are_meant(const std::vector<PolicyTarget>& targets, const service::Decision& answer) {
     const auto& name = answer.tool.empty() ? answer.request : answer.tool;

@@ -7,6 +7,7 @@
 #include "app/host.hpp"
 #include "service/decision_file.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct PolicyWords {
 
 // Whether an answer is about one of these.
 bool are_meant(const std::vector<PolicyTarget>& targets, const service::Decision& answer);
+// Nothing: it is a name, or the beginning of some with * at its end.
+std::optional<Error> why_no_key(const std::string& key);
 
 Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host& host);
 

@@ -122,7 +122,8 @@ Result<std::string> Import::put(const ForeignServer& server) {
     const json::object* there = planned != planned_.end() ? &planned->second
                                 : file->entry()           ? file->entry()->if_object()
                                                           : nullptr;
-    if (there && *there == entry) return std::string("there already");
+    if (there && (*there == entry || is_as_stored(server, *there)))
+        return std::string("there already");
     if (there && planned != planned_.end())
         return Error{ErrorCode::Invalid,
                      "another client has another one by that id; patchbay import " + server.id +
@@ -153,7 +154,16 @@ Result<std::string> Import::put(const ForeignServer& server) {
 
 // With --secrets store: a name stands in the place of each, and of those that are not kept yet, which.
 std::vector<TakenSecret> Import::put_away(const std::string& id, json::object& entry) const {
-    if (options_.secrets != "store") return {};
+    return options_.secrets == "store" ? stored_as(id, entry) : std::vector<TakenSecret>();
+}
+
+// What an earlier import has stored is the same server, whatever is said of secrets this time.
+bool Import::is_as_stored(const ForeignServer& server, const json::object& there) const {
+    auto entry = server.entry;
+    return stored_as(server.id, entry).empty() && there == entry;
+}
+
+std::vector<TakenSecret> Import::stored_as(const std::string& id, json::object& entry) const {
     const auto& secrets = host_.named_secrets();
     auto taken = take_secrets(entry, id, [&](const std::string& name, const auto& value) {
         if (!secrets.check(name)) return true;

@@ -59,6 +59,9 @@ public:
 private:
     Result<std::string> put(const ForeignServer& server);
     std::vector<TakenSecret> put_away(const std::string& id, boost::json::object& entry) const;
+    bool is_as_stored(const ForeignServer& server, const boost::json::object& there) const;
+    // Names in the place of secrets; those that are not kept yet.
+    std::vector<TakenSecret> stored_as(const std::string& id, boost::json::object& entry) const;
     Result<void> keep(const std::vector<TakenSecret>& taken) const;
     void forget(const std::vector<TakenSecret>& taken) const;
     Result<void> write(const ScopeFile& file, std::string text, const std::string& id,

@@ -356,8 +356,9 @@ void add_add_verbs(CLI::App& mcp, Choice& choice) {
         "  patchbay mcp add db --transport tcp --key host=localhost --key port=9000\n"
         "  patchbay mcp add --preset filesystem /data\n"
         "Written to the file of the scope that defines the id, else to the one that is there, "
-        "else to a new\nconfig.toml. What would not work is not written. Back with: patchbay "
-        "config undo");
+        "else to a new\nconfig.toml. What is wrong by itself, as a key that cannot be read, is not "
+        "written. A program or folder that is not here is\nwarned of and written: the file may be "
+        "for another machine. Back with: patchbay config undo");
     take_place(add, *options);
     add.get_option("ID")->required(false);
     add.add_flag("--replace", options->replace, "In place of what this scope has by that id");

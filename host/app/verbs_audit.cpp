@@ -5,6 +5,8 @@
 #include "audit/entry.hpp"
 #include "audit/trail_files.hpp"
 #include "audit/verify.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
 
 #include <boost/json.hpp>
 
@@ -12,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,10 +37,54 @@ std::string state_of(const GlobalOptions& global) {
     return default_state_directory(environment_of(global));
 }
 
+// What all records say, for whoever finds none: a word that was misspelt looks as if nothing were recorded.
+struct Seen {
+    std::uint64_t records = 0;
+    std::set<std::string> servers, tools, principals;  // of each kMostNames
+
+    void take(const audit::Entry& entry) {
+        ++records;
+        note(servers, entry.text("server"));
+        note(tools, entry.text("tool"));
+        note(tools, entry.text("name"));
+        const auto* who = core::object_in(&entry.members(), "caller");
+        for (const char* key : {"kind", "id", "name"})
+            note(principals, core::text_in(who, key).value_or(""));
+    }
+
+private:
+    static constexpr std::size_t kMostNames = 1'000;
+    static void note(std::set<std::string>& names, std::string_view name) {
+        if (!name.empty() && names.size() < kMostNames) names.emplace(name);
+    }
+};
+
+std::string counted(std::uint64_t number, const char* what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+// `no record fits: 12 records were looked at; no server "gti": did you mean "git"?`
+std::string told_of_nothing(const Seen& seen, const audit::Wanted& wanted) {
+    if (seen.records == 0)
+        return "nothing is recorded; what is asked from now on is, where [audit] enabled = true";
+    auto text = "no record fits: " + counted(seen.records, "record") +
+                (seen.records == 1 ? " was" : " were") + " looked at";
+    const auto look = [&](const char* what, const std::string& name,
+                          const std::set<std::string>& names) {
+        if (name.empty() || names.contains(name)) return;
+        text += std::string("; none is of ") + what + " \"" + core::printable(name, 80) + "\"" +
+                core::did_you_mean(name, {names.begin(), names.end()});
+    };
+    look("server", wanted.server, seen.servers);
+    look("tool", wanted.tool, seen.tools);
+    look("principal", wanted.principal, seen.principals);
+    return text;
+}
+
 // The records that are wanted, oldest first, each with its line, until `look` returns false.
 using Look = std::function<bool(audit::Entry, std::string_view)>;
-Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& options,
-                         const Look& look) {
+Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& options, const Look& look,
+                         Seen* seen = nullptr) {
     auto wanted = options.wanted;
     if (!options.since.empty()) {
         auto since = audit::time_text(options.since, core::machine_time().date());
@@ -46,6 +93,7 @@ Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& option
     }
     return audit::each_line(state_of(global) + "/" + audit::kFolder, [&](const audit::Line& line) {
         auto entry = audit::Entry::parse(line.text);
+        if (seen && entry) seen->take(*entry);
         return !entry || !wanted.holds(*entry) || look(std::move(*entry), line.text);
     });
 }
@@ -81,11 +129,13 @@ std::vector<Cell> row_of(const audit::Entry& entry) {
 
 int show(const GlobalOptions& global, const AuditOptions& options) {
     std::deque<audit::Entry> last;
-    const auto read = each_wanted(global, options, [&](audit::Entry entry, std::string_view) {
+    Seen seen;
+    const auto keep = [&](audit::Entry entry, std::string_view) {
         last.push_back(std::move(entry));
         if (options.most > 0 && last.size() > options.most) last.pop_front();
         return true;
-    });
+    };
+    const auto read = each_wanted(global, options, keep, &seen);
     if (!read) return report(read.error(), global);
     if (global.json) {
         json::array all;
@@ -93,10 +143,7 @@ int show(const GlobalOptions& global, const AuditOptions& options) {
         print_json(json::serialize(all));
         return kOk;
     }
-    if (last.empty()) {
-        say("no record fits; what is asked from now on is recorded where [audit] enabled = true");
-        return kOk;
-    }
+    if (last.empty()) return say(told_of_nothing(seen, options.wanted)), int(kOk);
     std::vector<std::vector<Cell>> rows{{{"N"},
                                          {"AT"},
                                          {"WHO"},
@@ -132,10 +179,6 @@ json::array to_json(const std::vector<audit::Fault>& faults) {
     return all;
 }
 
-std::string count(std::uint64_t number, const char* what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 int verify_verb(const GlobalOptions& global) {
     const auto verdict = audit::verify(state_of(global));
     if (!verdict) return report(verdict.error(), global);
@@ -153,15 +196,16 @@ int verify_verb(const GlobalOptions& global) {
     for (const auto& fault : verdict->faults) say("error: " + to_string(fault));
     if (verdict->more_faults > 0)
         say("error: and " + std::to_string(verdict->more_faults) + " more");
-    const auto counted = count(verdict->records, "record") + " in " + count(verdict->files, "file");
+    const auto in_all =
+        counted(verdict->records, "record") + " in " + counted(verdict->files, "file");
     if (verdict->records == 0 && verdict->sound())
         print_line("nothing is recorded");
     else if (verdict->sound())
-        print_line("sound: " + counted + ", " + std::to_string(verdict->first) + " to " +
+        print_line("sound: " + in_all + ", " + std::to_string(verdict->first) + " to " +
                    std::to_string(verdict->last));
     else
         print_line("not as it was written: " +
-                   count(verdict->faults.size() + verdict->more_faults, "fault") + ", " + counted);
+                   counted(verdict->faults.size() + verdict->more_faults, "fault") + ", " + in_all);
     return code;
 }
 
@@ -177,10 +221,11 @@ void take_filter(CLI::App& verb, AuditOptions& options) {
     verb.add_option("--principal", options.wanted.principal,
                     "Only what these asked: person, batch, client, embedder, or an id or a name")
         ->type_name("WHO");
-    verb.add_option(
-            "--decision", options.wanted.decision,
-            "Only what was decided so: allow, deny, approved, refused, unanswered, nobody_there")
-        ->type_name("WORD");
+    verb.add_option("--decision", options.wanted.decision,
+                    "Only what was decided so: " + core::join(audit::decisions(), ", ") +
+                        " (asked: nobody has answered yet)")
+        ->type_name("WORD")
+        ->check(CLI::IsMember(audit::decisions()));
 }
 
 }  // namespace

@@ -111,7 +111,55 @@ std::string named(const ScopeChange& change) {
            core::printable(change.at, 40);
 }
 
-void tell_undone(const ScopeChange& done, const UndoOptions& options, const GlobalOptions& global) {
+// Whether what a checkout brings is approved, by its id as in config::Proposal.
+using Approvals = std::map<std::string, bool>;
+
+Approvals approvals_now(const GlobalOptions& global) {
+    const Host host(host_options(global));
+    const auto now = host.read_snapshot();
+    Approvals all;
+    for (const auto& id : now->config.approved) all[id] = true;
+    for (const auto& proposal : now->config.untrusted) all[proposal.id] = false;
+    return all;
+}
+
+// What somebody approved is no part of a file that is put back, so that this is seen nowhere else.
+enum class Approval { Waits, Given, Gone };
+std::map<std::string, Approval> changed_by_undo(const Approvals& before, const Approvals& after) {
+    std::map<std::string, Approval> changed;
+    for (const auto& [id, approved] : after) {
+        const auto was = before.find(id);
+        if (was == before.end() || was->second != approved)
+            changed[id] = approved ? Approval::Given : Approval::Waits;
+    }
+    for (const auto& [id, approved] : before)
+        if (approved && !after.contains(id)) changed[id] = Approval::Gone;
+    return changed;
+}
+
+void tell_approvals(const std::map<std::string, Approval>& changed) {
+    for (const auto& [id, approval] : changed) {
+        const auto what = (id.starts_with("auth.") ? "[" + id + "]" : "server \"" + id + "\"");
+        say("note: " + (approval == Approval::Gone
+                            ? "the approval of " + what + " is taken back with it"
+                        : approval == Approval::Given
+                            ? what + " is approved, as it was before that change"
+                            : what + " waits for your approval now: patchbay trust " + id));
+    }
+}
+
+json::array to_json(const std::map<std::string, Approval>& changed) {
+    json::array all;
+    for (const auto& [id, approval] : changed)
+        all.push_back(json::object{{"id", id},
+                                   {"approval", approval == Approval::Gone    ? "gone"
+                                                : approval == Approval::Given ? "given"
+                                                                              : "waits"}});
+    return all;
+}
+
+void tell_undone(const ScopeChange& done, const UndoOptions& options, const GlobalOptions& global,
+                 const std::map<std::string, Approval>& approvals = {}) {
     const auto shown = options.dry_run
                            ? shown_difference(done.before, done.after, done.file,
                                               *config::format_of(done.file), PassedOn::AllHidden)
@@ -123,11 +171,13 @@ void tell_undone(const ScopeChange& done, const UndoOptions& options, const Glob
                           {"by", done.by},
                           {"at", done.at}};
         if (options.dry_run) told["diff"] = shown;
+        if (!approvals.empty()) told["approvals"] = to_json(approvals);
         return print_json(json::serialize(told));
     }
     say(would + (done.removed ? "removed: " + done.file + ", which was made by " + named(done)
                               : "restored: " + done.file + " as it was before " + named(done)));
     if (options.dry_run) print_foreign(shown);
+    if (!global.quiet) tell_approvals(approvals);
 }
 
 int undo_verb(const GlobalOptions& global, const UndoOptions& options) {
@@ -135,6 +185,7 @@ int undo_verb(const GlobalOptions& global, const UndoOptions& options) {
     const auto state = default_state_directory(environment);
     const auto turn = take_turn(state);  // until the approvals are as they were
     if (!turn) return report(turn.error(), global);
+    const auto before = options.dry_run ? Approvals() : approvals_now(global);
     const auto done =
         ScopeFile::undo(options.file, environment, state, options.dry_run ? Trial::Yes : Trial::No);
     if (!done) return report_file(done.error(), global);
@@ -143,7 +194,7 @@ int undo_verb(const GlobalOptions& global, const UndoOptions& options) {
     if (const auto approved = approve_again(host, done->note, project_folder(environment));
         !approved)
         return report(approved.error(), global);
-    tell_undone(*done, options, global);
+    tell_undone(*done, options, global, changed_by_undo(before, approvals_now(global)));
     // Whoever has named them elsewhere since needs them.
     if (const auto* stored = core::array_in(&done->note, kStoredBy); stored && !global.quiet)
         for (const auto& each : *stored)
@@ -214,10 +265,13 @@ void add_remove_verb(CLI::App& mcp, Choice& choice) {
 void add_undo_verb(CLI::App& config, Choice& choice) {
     const auto options = std::make_shared<UndoOptions>();
     auto& undo = add_verb(
-        config, "undo", "Take the last change by `patchbay mcp` of a file back",
+        config, "undo", "Take the last change of a file by patchbay mcp, policy or import back",
         "  patchbay config undo\n  patchbay config undo --dry-run\n  patchbay config undo "
         ".mcp.json\nOne command back, which is named; once more takes back the last one of "
-        "another file. A file that was\nchanged by somebody else since stays as it is.");
+        "another file, and none twice: of each\nfile one change is kept. Approvals that the "
+        "command "
+        "gave or took are as before, which is told. A file that\nwas changed by somebody else "
+        "since stays as it is; secrets that were stored stay.");
     undo.add_option("FILE", options->file,
                     "Of this file; without it, of the one that was changed last");
     undo.add_flag("--dry-run", options->dry_run, "Show which change it is and take nothing back");

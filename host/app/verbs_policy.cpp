@@ -1,4 +1,5 @@
 // patchbay policy: what counts for each tool and why, and levels in the file of a scope.
+#include "app/decided_otherwise.hpp"
 #include "app/definitions.hpp"
 #include "app/distant_host.hpp"
 #include "app/entry_check.hpp"
@@ -8,10 +9,10 @@
 #include "app/server_edit.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
-#include "config/levels.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "gateway/approvals.hpp"
 #include "protocol/qualified_name.hpp"
 #include "service/policy.hpp"
 
@@ -48,8 +49,11 @@ struct PolicyOptions {
 
 // ---- list
 
-std::string told_of_rule(const router::Ruling& ruling) {
-    if (!ruling.rule) return "no rule";
+std::string told_of_rule(const router::Ruling& ruling, const config::GatewaySettings& gateway) {
+    if (!ruling.rule) {
+        const auto of_clients = gateway::without_a_rule(gateway);
+        return of_clients.empty() ? "no rule" : "no rule: " + of_clients;
+    }
     const auto& rule = *ruling.rule;
     return std::string(policy::name_of(rule.kind)) +
            (rule.text.empty() ? "" : " \"" + core::printable(rule.text, 80) + "\"") +
@@ -84,7 +88,29 @@ std::vector<service::Decision> session_answers(Session& session) {
     return {};
 }
 
+// A word that was misspelt looks as if there were no such tool.
+Error nothing_fits(const Session& session, const PolicyWords& words) {
+    std::vector<std::string> names;
+    for (const auto& [id, listing] : session.host().catalogue().listings())
+        if (words.server.empty() || words.server == id)
+            for (const auto& tool : listing->tools) {
+                names.push_back(protocol::public_name(id, tool.name));
+                names.push_back(tool.name);
+            }
+    std::vector<std::string> told;
+    for (const auto& pattern : words.patterns)
+        told.push_back("\"" + core::printable(pattern, 80) + "\"");
+    return {ErrorCode::NotFound,
+            core::behind_hint(
+                "no tool is known that fits " + core::join(told, " or ") +
+                    (words.patterns.size() == 1 ? core::did_you_mean(words.patterns.front(), names)
+                                                : ""),
+                "see patchbay tools, which asks servers what they have")};
+}
+
 int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
+    for (const auto& pattern : options.words.patterns)
+        if (const auto why = why_no_key(pattern)) return report(*why, global);
     const auto session = Session::open(global, Session::Life::Offline);
     if (!session) return kConfigError;
     const auto& words = options.words;
@@ -99,18 +125,20 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     if (global.json) {
         json::array all;
         for (const auto& tool : *tools) all.push_back(service::to_json(tool));
+        if (tools->empty() && !words.patterns.empty())
+            return session->report_missing(nothing_fits(*session, words));
         return print_json(json::serialize(all)), int(kOk);
     }
+    const auto& gateway = session->host().config().gateway;
     std::vector<std::vector<Cell>> rows{{{"TOOL"}, {"LEVEL"}, {"BY"}, {"ANSWERS"}}};
     for (const auto& tool : *tools)
         rows.push_back({{tool.ruling.public_name},
                         {config::name_of(tool.ruling.level)},
-                        {told_of_rule(tool.ruling)},
+                        {told_of_rule(tool.ruling, gateway)},
                         {told_of_answers(tool.answers)}});
-    if (tools->empty())
-        say("no tool is known that fits; patchbay tools asks servers which they have");
-    else
-        print_table(rows);
+    if (!tools->empty()) return print_table(rows), int(kOk);
+    if (!words.patterns.empty()) return session->report_missing(nothing_fits(*session, words));
+    say("no tool is known; patchbay tools asks servers which they have");
     return kOk;
 }
 
@@ -172,36 +200,31 @@ Result<Written> write(Writing& all, const std::string& id, const Edit& edit) {
     return Written{file->path(), true};
 }
 
-// What says otherwise of all that the key names, in a stronger file; nothing: it counts as it stands.
-std::optional<std::string> overruled(const GlobalOptions& global, const PolicyTarget& target,
-                                     Level level) {
-    const Host host(host_options(global));
-    const auto now = host.read_snapshot();
-    for (const auto& server : now->config.servers) {
-        if (server.id != target.server) continue;
-        const auto* key = config::deciding_key(server, target.key);
-        if (!key || server.tools.at(*key) == level) return {};
-        return "tools \"" + core::printable(*key, 80) +
-               "\" = " + config::name_of(server.tools.at(*key)) + " (" +
-               config::to_string(server.place_of_rule("tools." + *key)) + ")";
-    }
-    return "the server is not in force: patchbay why " + target.server + " says why";
-}
-
 void tell(Writing& all, const PolicyTarget& target, const Written& written,
-          const std::string& level, const std::optional<std::string>& by) {
+          const std::string& level, const Standing& standing) {
     json::object line{{"server", target.server},
                       {"key", target.key},
                       {"level", level.empty() ? json::value() : json::value(level)},
                       {"file", written.file},
                       {"changed", written.changed}};
-    if (by) line["overruled_by"] = *by;
+    const auto& by = standing.overruled_by;
+    if (!by.empty()) line["overruled_by"] = by;
+    if (!standing.exceptions.empty()) {
+        auto& exceptions = line["exceptions"].emplace_array();
+        for (const auto& each : standing.exceptions) exceptions.push_back(to_json(each));
+    }
+    if (standing.more > 0) line["exceptions_more"] = standing.more;
     all.told.push_back(std::move(line));
     if (all.global.json) return;
     say((written.changed ? "" : "unchanged: ") + target.server + ": " +
         core::printable(target.key, 200) + (level.empty() ? " has no level" : " = " + level) +
         " in " + written.file);
-    if (by) say("it counts for less: " + *by);
+    if (!by.empty()) say("it counts for less: " + by);
+    for (const auto& each : standing.exceptions)
+        say("it does not count for all: " + to_string(each, target.server));
+    if (standing.more > 0)
+        say("it does not count for all: and " + std::to_string(standing.more) +
+            " more, see patchbay policy list --server " + target.server);
 }
 
 int end(const Writing& all, int code) {
@@ -254,7 +277,7 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
                 return file.with({"tools", target.key}, json::value(name));
             });
         if (!written) return report_file(written.error(), global);
-        tell(all, target, *written, name, overruled(global, target, *level));
+        tell(all, target, *written, name, standing_of(global, target, *level));
     }
     return end(all, kOk);
 }
@@ -359,12 +382,14 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
     auto& policy = add_verb(app, "policy", "Which tools may be called, and what a call needs",
                             "  patchbay policy list\n  patchbay policy set 'mcp__git__push*' deny");
     policy.require_subcommand(1);
-    auto& list = add_verb(policy, "list", "What counts for each tool, and by which rule",
-                          "  patchbay policy list --server git\n  patchbay policy list "
-                          "'mcp__*delete*' --json\nTools that servers have listed, and those that "
-                          "rules name; starts nothing. ANSWERS: what was answered when a call was "
-                          "asked\nabout, which counts as long as the tool is described as it was; "
-                          "allow-session: in the host that runs, until who gave it has gone.");
+    auto& list = add_verb(
+        policy, "list", "What counts for each tool, and by which rule",
+        "  patchbay policy list --server git\n  patchbay policy list "
+        "'mcp__git__delete_*' --json\nTools that servers have listed, and those that "
+        "rules name; starts nothing. ANSWERS: what was answered when a call was "
+        "asked\nabout, which counts as long as the tool is described as it was; "
+        "allow-session: in the host that runs, until who gave it has gone. Exit code "
+        "6: no tool that is known fits.");
     take_words(list, *options, "Public names, or beginnings of names ending in *; default: all");
     choice.on(list, [options](const auto& global) { return list_verb(global, *options); });
     auto& set = add_verb(

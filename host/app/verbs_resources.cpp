@@ -72,6 +72,12 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     return arguments;
 }
 
+// As the server has it: a prompt may have been named as clients have it.
+std::string own_name(const NamedThing& prompt, const std::string& typed) {
+    const auto* definition = prompt.definition ? &*prompt.definition : nullptr;
+    return std::string(core::text_in(definition, "name").value_or(typed));
+}
+
 // Prints the items of an answer, which are of their kind; what they stand in may say more.
 using PrintItems = std::function<Printed(const json::array& items, const json::object& result)>;
 
@@ -237,7 +243,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
         return report(error, global);
     }
     return with_thing(global, Kind::Prompts, name, server, [&](Session& session, const auto& of) {
-        auto request = service::get_prompt(of, name, *arguments);
+        auto request = service::get_prompt(of, own_name(of, name), *arguments);
         if (!request) return session.report(request.error());
         return ask(session, std::move(*request),
                    [&](const json::array& messages, const json::object&) {
@@ -264,7 +270,9 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
         argument->second, *context};
     return with_thing(global, completion.of, completion.name, complete.server,
                       [&](Session& session, const auto& of) {
-                          auto request = service::complete(of, completion);
+                          auto asked = completion;
+                          if (asked.of == Kind::Prompts) asked.name = own_name(of, asked.name);
+                          auto request = service::complete(of, asked);
                           if (!request) return session.report(request.error());
                           return ask(session, std::move(*request), print_completion);
                       });
@@ -333,7 +341,9 @@ void add_prompt_verbs(CLI::App& app, Choice& choice) {
     const auto words = std::make_shared<Words>();
     auto& get = add_verb(prompts, "get", "Get one prompt",
                          "  patchbay prompts get simple-prompt --server everything");
-    get.add_option("NAME", words->name, "The prompt")->required();
+    get.add_option("NAME", words->name,
+                   "The prompt, by its server's name or as mcp__SERVER__PROMPT")
+        ->required();
     get.add_option("KEY=VALUE", words->pairs, "Arguments, all strings");
     take_server(get, words->server, "The server; else the one that lists the prompt");
     take_output_directory(get, words->output_directory, kSaved);

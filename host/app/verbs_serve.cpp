@@ -12,6 +12,7 @@
 #include "app/verb.hpp"
 #include "config/agents.hpp"
 #include "config/approval.hpp"
+#include "config/bundles.hpp"
 #include "core/text.hpp"
 #include "policy/unmatched_rules.hpp"
 #include "service/servers.hpp"
@@ -134,13 +135,31 @@ bool try_required(Session& session) {
 }
 
 // Nobody but this command is told of its options. What the host's servers have listed is kept for who comes later.
-void say_what_is_shown_of_nothing(Session& session, const std::vector<std::string>& patterns) {
-    if (session.global().quiet || patterns.empty()) return;
+void say_what_is_shown_of_nothing(Session& session, const Wanted& wanted) {
+    if (session.global().quiet) return;
     session.host().recall_lists();
+    const auto& config = session.host().config();
     const auto known =
         service::known_tools(session.host().connections(), session.host().catalogue());
-    print_diagnostics(
-        policy::unmatched_patterns(session.host().config(), known, "--tools", patterns), false);
+    if (!wanted.tools.empty())
+        print_diagnostics(policy::unmatched_patterns(config, known, "--tools", wanted.tools),
+                          false);
+    if (const auto bundle = config::bundle_named(config.bundles, wanted.bundle))
+        print_diagnostics(policy::unmatched_in_bundle(config, known, **bundle), false);
+}
+
+// A client that is shown nothing looks as one whose servers have no tools.
+void say_what_is_not_there(const Session& session, const Wanted& wanted,
+                           const gateway::View& view) {
+    const auto& config = session.host().config();
+    if (const auto agent = config::agent_named(config, wanted.agent))
+        print_diagnostics(config::missing_servers(config, **agent), false);
+    if (const auto bundle = config::bundle_named(config.bundles, wanted.bundle))
+        print_diagnostics(config::missing_servers(config, **bundle), false);
+    const auto& connections = session.host().connections();
+    if (!view.all() && !connections.ids().empty() && view.servers(connections).empty())
+        say("warning: a client is shown nothing: no server that is in force is in what --agent, "
+            "--bundle, --servers and --tools leave; patchbay mcp list shows which there are");
 }
 
 // The configuration decides whether anybody counts, and who counts is told to the host as it is made: so
@@ -173,13 +192,12 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     auto view = view_of(session->servers(), wanted);
     if (!view) return session->report_missing(view.error());
     if (!global.quiet) say_what_is_odd(*session, *terms, wanted.stdio);
-    if (const auto agent = config::agent_named(config, wanted.agent); agent && !global.quiet)
-        print_diagnostics(config::missing_servers(config, **agent), false);
+    if (!global.quiet) say_what_is_not_there(*session, wanted, *view);
     if (terms->said.http.empty() && !metrics) {
         const auto line = host_for_client(*session, wanted);
         if (!line) return session->report(line.error());
         if (*line) {
-            say_what_is_shown_of_nothing(*session, wanted.tools);
+            say_what_is_shown_of_nothing(*session, wanted);
             return ClientRelay(*session, **line).run();
         }
     } else if (global.verbose) {

@@ -1,5 +1,6 @@
 #include "app/call_arguments.hpp"
 #include "app/distant_host.hpp"
+#include "app/form_field.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/server_wait.hpp"
@@ -92,6 +93,19 @@ std::string type_of(const json::object* property) {
     return core::printable(core::join(words, " or "), 100);
 }
 
+// `integer, 1 to 10, default 5`: with what a call would be refused for, and what counts where nothing is given.
+std::string told_of(const json::object* property) {
+    std::vector<std::string> words{type_of(property)};
+    if (!property) return words.front();
+    if (const auto format = core::text_in(property, "format"))
+        words.push_back("format " + core::printable(*format, 40));
+    if (auto limits = shown_limits(*property); !limits.empty()) words.push_back(std::move(limits));
+    if (const auto* given = property->if_contains("default"))
+        words.push_back("default " + core::printable(json::serialize(*given), 80));
+    if (words.front().empty()) words.erase(words.begin());
+    return core::printable(core::join(words, ", "), 300);
+}
+
 // What a reader has to know before all else: it is refused, or not what somebody approved.
 std::string mark_of(const router::ListedTool& tool) {
     if (tool.mismatch) return tool.blocked ? "blocked" : policy::name_of(*tool.mismatch);
@@ -118,7 +132,7 @@ void print_tool(const router::ListedTool& tool) {
                                                   json::value(member.key())) != required->end();
         const std::string about(core::text_in(property, "description").value_or(""));
         rows.push_back({{core::printable(std::string_view(member.key()), 100)},
-                        {type_of(property)},
+                        {told_of(property)},
                         {needed ? "yes" : "no"},
                         {core::printable(about, 1000)}});
     }

@@ -59,10 +59,13 @@ std::string told_of_state(const service::Why& why) {
 }
 
 // What stands there for the tool, and where.
-std::string told_of_level(const router::Ruling& ruling) {
+std::string told_of_level(const router::Ruling& ruling, const config::Config& config) {
     const std::string level = config::name_of(ruling.level);
-    if (!ruling.rule)
-        return level + ": no rule names it, so a call that somebody types is approved";
+    if (!ruling.rule) {
+        const auto of_clients = gateway::without_a_rule(config.gateway);
+        return level + ": no rule names it, so a call that somebody types is approved" +
+               (of_clients.empty() ? "" : "; " + of_clients);
+    }
     const auto place =
         ruling.rule->place ? " (" + config::to_string(*ruling.rule->place) + ")" : "";
     return level + ", by " + policy::name_of(ruling.rule->kind) +
@@ -71,7 +74,7 @@ std::string told_of_level(const router::Ruling& ruling) {
            place;
 }
 
-void print_why(const service::Why& why) {
+void print_why(const service::Why& why, const config::Config& config) {
     print_line(core::printable(sentence_of(why), kShownBytes));
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& text) {
@@ -79,7 +82,7 @@ void print_why(const service::Why& why) {
     };
     if (!why.server.empty()) row("server", told_of_state(why));
     if (why.ruling && (why.ruling->rule || (why.of_a_tool && why.ruling->listed)))
-        row("level", told_of_level(*why.ruling));
+        row("level", told_of_level(*why.ruling, config));
     for (const auto& each : why.answers)
         row("answered", std::string(config::name_of(each.level)) + " by " + each.by + ", " +
                             each.when + ", of the tool as it is described now");
@@ -92,7 +95,15 @@ void print_why(const service::Why& why) {
         if (!each.in_vain.empty()) text += "; overruled: " + core::join(each.in_vain, ", ");
         row("said by", text);
     }
-    for (const auto& note : why.notes) row("note", note);
+    for (const std::string_view note : why.notes) {
+        // A diagnostic says itself what it is.
+        const auto colon = note.find(": ");
+        const auto word = note.substr(0, colon);
+        if (word == "warning" || word == "error")
+            row(std::string(word).c_str(), std::string(note.substr(colon + 2)));
+        else
+            row("note", std::string(note));
+    }
     print_table(rows);
 }
 
@@ -145,7 +156,7 @@ int why_verb(const GlobalOptions& global, const WhyOptions& wanted) {
     if (global.json)
         print_json(json::serialize(service::to_json(why)));
     else
-        print_why(why);
+        print_why(why, config);
     return code_of(why.answer);
 }
 

@@ -109,6 +109,13 @@ bool Wanted::holds(const Entry& entry) const {
     return false;
 }
 
+// As core::AskedRequest has it.
+const std::vector<std::string>& decisions() {
+    static const std::vector<std::string> all = {"allow",    "deny",    "asked",
+                                                 "approved", "refused", "nobody_there"};
+    return all;
+}
+
 Result<std::string> time_text(std::string_view written, core::Calendar::time_point now) {
     auto text = core::trimmed(written);
     if (text.ends_with('Z')) text.remove_suffix(1);

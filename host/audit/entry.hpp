@@ -44,6 +44,9 @@ struct Wanted {
     bool holds(const Entry& entry) const;
 };
 
+// What a record may have for its decision, in the order of config/README.md.
+const std::vector<std::string>& decisions();
+
 // What `--since` says as records write times: "2026-07-28", "2026-07-28T09:00", with seconds and Z or without, in UTC;
 // or how long ago: "90s", "30m", "2h", "7d".
 Result<std::string> time_text(std::string_view written, core::Calendar::time_point now);

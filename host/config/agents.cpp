@@ -60,8 +60,8 @@ Agent read_agent(const Member& table, const Source& source, core::Effort& hints,
         const auto key = std::find_if(known.begin(), known.end(),
                                       [&](const auto& k) { return k.name == each.key; });
         if (key != known.end()) {
-            if (const auto text = key->take(agent, each.value); !text.empty())
-                wrong(RuleId::InvalidValue, each.value.mark, "." + each.key + ": " + text);
+            for (const auto& fault : take_all(*key, agent, each.value))
+                wrong(fault.rule, fault.mark, "." + each.key + ": " + fault.text);
             continue;
         }
         const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +
@@ -109,20 +109,12 @@ Diagnostic stranger(const Agent& agent, const char* key, const Place& place, con
 }  // namespace
 
 std::vector<Diagnostic> missing_servers(const Config& config, const Agent& agent) {
-    std::vector<std::string> known;
-    for (const auto& server : config.servers) known.push_back(server.id);
-    for (const auto& proposal : config.untrusted) known.push_back(proposal.id);
-    for (const auto& faulty : config.faulty) known.push_back(faulty.rules.id);
-    for (const auto& each : config.diagnostics) known.push_back(each.server);
     std::vector<Diagnostic> missing;
-    each_stranger(agent, known, [&](const char* key, const Place& place, const std::string& id) {
-        auto told = stranger(agent, key, place, id, " here, so nothing of it is shown");
-        const auto at_its_place = [&](const Diagnostic& each) {
-            return each.rule == told.rule && each.place == told.place;
-        };
-        const auto& all = config.diagnostics;
-        if (std::none_of(all.begin(), all.end(), at_its_place)) missing.push_back(std::move(told));
-    });
+    const auto look = [&](const char* key, const Place& place, const std::string& id) {
+        auto warning = stranger(agent, key, place, id, " here, so nothing of it is shown");
+        if (!is_told(config, warning)) missing.push_back(std::move(warning));
+    };
+    each_stranger(agent, ids_known(config), look);
     return missing;
 }
 

@@ -115,10 +115,9 @@ private:
             remember(*source, member);
             const auto* key = find_server_key(member.key);
             if (!key) continue;  // a setting: take_settings() has it
-            if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-                fail(RuleId::InvalidValue, *source, member.value.mark,
-                     entry->as_written(member.key) + ": " + wrong);
-            }
+            for (const auto& wrong : take_all(*key, server, member.value))
+                fail(wrong.rule, *source, wrong.mark,
+                     entry->as_written(member.key) + ": " + wrong.text);
         }
         if (from_project(source->scope) && loosens_pins(server, voice)) {
             server.pins.clear();
@@ -126,10 +125,24 @@ private:
         }
         warn_of_two_units(voice);
         for (const auto& complaint : take_settings(entry->body, server)) {
-            fail(RuleId::InvalidValue, *source, complaint.mark, complaint.text);
+            fail(complaint.rule, *source, complaint.mark, complaint.text);
         }
+        if (failed_) tell_strange_keys(voice);
         settle_transport(server, voice);
         judge_mode(server, voice);
+    }
+
+    // Its transport is never asked about them. One that we do not ship may have any.
+    void tell_strange_keys(const Voice& voice) {
+        const auto* transport = voice.entry->body.find("transport");
+        const auto& usual = usual_settings();
+        const bool known =
+            !transport || std::any_of(usual.begin(), usual.end(), [&](const auto& each) {
+                return each.transport == canonical_transport(transport->text);
+            });
+        if (!known) return;
+        for (const auto& member : voice.entry->body.members)
+            if (!find_server_key(member.key)) unknown_key(*voice.source, member);
     }
 
     // Told where it is so, of a server that a checkout defines.
@@ -240,10 +253,10 @@ private:
                 unknown_key(*source, member);
             }
             Server unused;
-            const auto wrong = key ? key->take(unused, member.value) : std::string();
-            if (!wrong.empty())
-                fail(RuleId::InvalidValue, *source, member.value.mark,
-                     entry->as_written(member.key) + ": " + wrong);
+            if (!key) continue;
+            for (const auto& wrong : take_all(*key, unused, member.value))
+                fail(wrong.rule, *source, wrong.mark,
+                     entry->as_written(member.key) + ": " + wrong.text);
         }
         const auto* enabled = entry->body.find("enabled");
         const bool only_switch =
@@ -411,10 +424,10 @@ private:
                             core::join(legal, ", ") + hint);
         }
         const auto levels = server.tools;
-        if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-            return note(RuleId::InvalidValue, Severity::Error, source, member.value.mark,
-                        written + ": " + wrong);
-        }
+        const auto faults = take_all(*key, server, member.value);
+        for (const auto& wrong : faults)
+            note(wrong.rule, Severity::Error, source, wrong.mark, written + ": " + wrong.text);
+        if (!faults.empty()) return;
         // Levels add up tool by tool, where every other key replaces what was there.
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
     }
@@ -440,10 +453,9 @@ private:
         for (const auto& member : body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
                 continue;
-            if (const auto wrong = find_server_key(member.key)->take(wanted, member.value);
-                !wrong.empty())
-                fail(RuleId::InvalidValue, *withheld.source, member.value.mark,
-                     withheld.entry->as_written(member.key) + ": " + wrong);
+            for (const auto& wrong : take_all(*find_server_key(member.key), wanted, member.value))
+                fail(wrong.rule, *withheld.source, wrong.mark,
+                     withheld.entry->as_written(member.key) + ": " + wrong.text);
         }
         const auto place_of = [&](std::string_view key) {
             const auto* value = body.find(key);

@@ -220,8 +220,8 @@ Executor read_executor(const Member& table, const Source& source, core::Effort& 
         const auto key = std::find_if(kExecutorKeys.begin(), kExecutorKeys.end(),
                                       [&](const auto& k) { return k.name == each.key; });
         if (key != kExecutorKeys.end()) {
-            if (const auto text = key->take(executor, each.value); !text.empty())
-                wrong(RuleId::InvalidValue, each.value.mark, "." + each.key + ": " + text);
+            for (const auto& fault : take_all(*key, executor, each.value))
+                wrong(fault.rule, fault.mark, "." + each.key + ": " + fault.text);
             continue;
         }
         const auto text = ": unknown key \"" + core::printable(each.key, 80) + "\"" +

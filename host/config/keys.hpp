@@ -7,14 +7,17 @@
 
 #include "config/config.hpp"
 #include "config/node.hpp"
+#include "config/rule_ids.hpp"
 
 #include <boost/json.hpp>
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::config {
@@ -117,13 +120,43 @@ std::string wrong_pattern(std::string_view pattern);
 const std::vector<std::string>& top_level_keys();
 const std::vector<std::string>& keys_for_later();
 
+// How Take says that a table has a key that nothing reads.
+inline constexpr std::string_view kUnknownKey = "unknown key \"";
+// By what is wrong with that value.
+RuleId rule_of_fault(const Node& value, std::string_view wrong);
+
 // Checks and normalises the settings every transport shares (command, args, env, url, ...): takes
 // them out of `body` into server.settings; empty, or what is wrong.
 struct Complaint {
     Mark mark;
     std::string text;  // "args: expected a list of text, found a table"
+    RuleId rule = RuleId::InvalidValue;
 };
 std::vector<Complaint> take_settings(const Node& body, Server& server);
+
+// What is told of one table; the rest of it has the same faults, and its server is out of use already.
+inline constexpr std::size_t kMostFaultsOfATable = 20;
+
+// Takes `value` into `target`, or says what is wrong: of a table each member by itself, at its own place, so that
+// whoever mends one sees the others. Texts follow the name of the key, as those of Take.
+template <class Key, class Target>
+std::vector<Complaint> take_all(const Key& key, Target& target, const Node& value) {
+    std::vector<Complaint> faults;
+    const auto wrong = key.take(target, value);
+    if (wrong.empty()) return faults;
+    Target unused{};
+    for (const auto& member : value.members) {
+        auto alone = Node::of_map(value.mark);
+        alone.members = {member};
+        auto text = key.take(unused, alone);
+        // What names no member is said once.
+        if (text.empty() || (!faults.empty() && faults.back().text == text)) continue;
+        faults.push_back({member.value.mark, text, rule_of_fault(member.value, text)});
+        if (faults.size() == kMostFaultsOfATable) break;
+    }
+    if (faults.empty()) faults.push_back({value.mark, wrong, rule_of_fault(value, wrong)});
+    return faults;
+}
 
 // "stdio" for what the file calls the transport; aliases resolved.
 std::string canonical_transport(std::string_view written);

@@ -3,14 +3,33 @@
 // Threads: [any], pure. Errors: Invalid: its table is faulty; NotFound, with the nearest.
 #pragma once
 
+#include "config/config.hpp"
 #include "core/result.hpp"
 #include "core/spelling.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace patchbay::config {
+
+// All servers that some source speaks of as there: disabled, faulty and unapproved ones too.
+inline std::vector<std::string> ids_known(const Config& config) {
+    std::vector<std::string> known;
+    for (const auto& server : config.servers) known.push_back(server.id);
+    for (const auto& proposal : config.untrusted) known.push_back(proposal.id);
+    for (const auto& faulty : config.faulty) known.push_back(faulty.rules.id);
+    for (const auto& each : config.diagnostics) known.push_back(each.server);
+    return known;
+}
+// Whether the diagnostics have the same of that place, with a nearest name maybe.
+inline bool is_told(const Config& config, const Diagnostic& warning) {
+    return std::any_of(config.diagnostics.begin(), config.diagnostics.end(),
+                       [&](const Diagnostic& each) {
+                           return each.rule == warning.rule && each.place == warning.place;
+                       });
+}
 
 // `kind`: "agent", of the tables [agents.NAME]. `is_offered`: whether one without a fault is named to who asks for another.
 template <class T, class Offered>

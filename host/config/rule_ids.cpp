@@ -69,8 +69,9 @@ constexpr std::array kRules = {
              "A pattern or a tool's name matches nothing."},
     RuleInfo{RuleId::WideRule, "wide-rule",
              "A rule denies more, or other tools, than it seems to."},
-    RuleInfo{RuleId::EmptyList, "empty-list",
-             "An empty list that allows nothing, or lifts nothing."},
+    RuleInfo{
+        RuleId::EmptyList, "empty-list",
+        "A list that is empty, or of which nothing is here: it allows, lifts or shows nothing."},
     RuleInfo{RuleId::ContradictoryRules, "contradictory-rules",
              "What a rule allows another one forbids, which counts whatever the first says."},
     RuleInfo{RuleId::UnusablePick, "unusable-pick",

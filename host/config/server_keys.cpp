@@ -33,6 +33,11 @@ std::string take_levels(std::map<std::string, Level>& target, const Node& value)
     if (!value.is(Node::Kind::Map)) return mismatch("a table of tool = level", value);
     std::map<std::string, Level> levels;
     for (const auto& [tool, mark, level] : value.members) {
+        // As a name it would be nobody's, and closed the server without a word.
+        if (const auto star = tool.find('*'); star != tool.npos && star + 1 < tool.size())
+            return "\"" + core::printable(tool, 80) +
+                   "\" is no name of a tool and no beginning of names: expected a \"*\" at the end "
+                   "alone, as in create_*";
         if (auto wrong = take_level(levels[tool], level); !wrong.empty()) {
             return "\"" + core::printable(tool, 80) + "\": " + wrong;
         }
@@ -222,6 +227,12 @@ const ServerKey* find_server_key(std::string_view name) {
     const auto* const it = std::find_if(std::begin(kServerKeys), std::end(kServerKeys),
                                         [&](const auto& key) { return key.name == name; });
     return it == std::end(kServerKeys) ? nullptr : it;
+}
+
+RuleId rule_of_fault(const Node& value, std::string_view wrong) {
+    if (wrong.find(kUnknownKey) != wrong.npos) return RuleId::UnknownKey;
+    return value.is(Node::Kind::List) && value.items.empty() ? RuleId::EmptyList
+                                                             : RuleId::InvalidValue;
 }
 
 std::string mismatch(std::string_view expected, const Node& value) {

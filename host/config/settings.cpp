@@ -144,14 +144,16 @@ private:
         boost::json::object map;
         std::string member_text;
         for (const auto& member : value.members) {
+            if (complaints_.size() >= kMostFaultsOfATable) return;
             if (!to_scalar_text(member.value, member_text)) {
-                return complain(key + "." + core::printable(member.key, 80), member.value, "text");
+                complain(key + "." + core::printable(member.key, 80), member.value, "text");
+                continue;
             }
             // A "=" would end the name early in the child's environment and set another variable.
             if (member.key.empty() || (key == "env" && member.key.find('=') != std::string::npos)) {
                 complaints_.push_back({member.mark, key + ": \"" + core::printable(member.key, 80) +
                                                         "\" cannot be a name"});
-                return;
+                continue;
             }
             map[member.key] = member_text;
         }
@@ -178,19 +180,22 @@ private:
         if (!value.is(Node::Kind::Map)) return complain("limits", value, "a table of limits");
         boost::json::object taken;
         for (const auto& [key, mark, limit] : value.members) {
+            if (complaints_.size() >= kMostFaultsOfATable) return;
             if (std::find(std::begin(kLimits), std::end(kLimits), key) == std::end(kLimits)) {
                 complaints_.push_back(
-                    {mark, "limits: unknown key \"" + core::printable(key, 80) + "\"; there are " +
-                               core::join({std::begin(kLimits), std::end(kLimits)}, ", ") +
-                               core::did_you_mean(key, {std::begin(kLimits), std::end(kLimits)})});
-                return;
+                    {mark,
+                     "limits: unknown key \"" + core::printable(key, 80) + "\"; there are " +
+                         core::join({std::begin(kLimits), std::end(kLimits)}, ", ") +
+                         core::did_you_mean(key, {std::begin(kLimits), std::end(kLimits)}),
+                     RuleId::UnknownKey});
+                continue;
             }
             const bool bytes = key == "memory" || key == "output_bytes";
             std::int64_t number = 0;
             if (auto wrong = bytes ? take_bytes(number, limit) : take_whole(number, limit);
                 !wrong.empty()) {
                 complaints_.push_back({limit.mark, "limits." + key + ": " + wrong});
-                return;
+                continue;
             }
             taken[key] = std::to_string(number);  // an sdk::Config has no numbers this deep
         }

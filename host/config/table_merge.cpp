@@ -88,16 +88,19 @@ void TableMerge::take_key(const TableKey& key, const Member& member, const Sourc
     }
     // Permissions are not for the first who speaks: join_permissions() joins them.
     if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
-    if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
+    if (const auto faults = take_all(key, into, member.value); !faults.empty()) {
         if (key.table == "permissions") {
             broken_permissions_ = true;
             take_readable(key, member.value, into.permissions);
         }
         if (key.table == "gateway")
-            into_.close_gateway(source, member.value.mark, ": " + name + ": " + wrong);
+            into_.close_gateway(source, faults.front().mark,
+                                ": " + name + ": " + faults.front().text);
         into_.forbid_all_of(source);
-        return into_.note(RuleId::InvalidValue, Severity::Error, source.place(member.value.mark),
-                          name + ": " + wrong);
+        for (const auto& fault : faults)
+            into_.note(fault.rule, Severity::Error, source.place(fault.mark),
+                       name + ": " + fault.text);
+        return;
     }
     into_.origins.say(name, source.place(member.mark));
 }

@@ -107,6 +107,14 @@ core::Principal as_configured(core::Principal principal, const config::Config& c
     return principal;
 }
 
+std::string without_a_rule(const config::GatewaySettings& settings) {
+    if (settings.approvals == "rules")
+        return "a client's is refused, as [gateway] approvals = \"rules\" wants a rule for it";
+    if (settings.approvals == "ask")
+        return "a client's is asked about, as [gateway] approvals = \"ask\" has it";
+    return {};
+}
+
 std::string approval_text(const config::Config& config, const Approvable& wanted) {
     const bool tool = !wanted.tool.empty();
     const auto name = visible(json::value(tool ? wanted.tool : wanted.method), kNameBytes);

@@ -40,6 +40,8 @@ private:
 
 // How such a client comes: [gateway] approvals says who approves what no rule allows.
 core::Principal as_configured(core::Principal principal, const config::Config& config);
+// What becomes of a client's call that no rule names, to follow what becomes of one that is typed; empty: the same.
+std::string without_a_rule(const config::GatewaySettings& settings);
 
 // What is put to whoever may approve of it: what would be sent where, and by whose word it is asked. Secrets are
 // masked in it, and what nobody would see is shown.

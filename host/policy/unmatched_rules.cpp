@@ -61,14 +61,21 @@ public:
                 check("permissions.allow", pattern, permissions.allow_places,
                       {readings_.of_allow(pattern), {}, {}});
         for (const auto& agent : config_.agents)
-            if (agent.enabled && agent.tools && of_agents == OfAgents::Yes)
-                check_shown("agents." + agent.name + ".tools", *agent.tools, agent.tool_places);
+            if (agent.enabled && agent.fault.empty() && agent.tools && of_agents == OfAgents::Yes)
+                check_shown({"agents." + agent.name + ".tools", agent.tool_places}, *agent.tools);
+        for (const auto& bundle : config_.bundles)
+            if (of_agents == OfAgents::Yes) check(bundle);
+        return end();
+    }
+
+    std::vector<Diagnostic> run(const config::Bundle& bundle) {
+        check(bundle);
         return end();
     }
 
     std::vector<Diagnostic> run(const std::string& option,
                                 const std::vector<std::string>& patterns) {
-        check_shown({}, patterns, {}, {config::Scope::Session, option, 0, 0});
+        check_shown({{}, {}, nullptr, "shows", {config::Scope::Session, option, 0, 0}}, patterns);
         return end();
     }
 
@@ -83,24 +90,49 @@ private:
         return std::move(found_);
     }
 
+    // A list of what is shown, or of what is hidden of that.
+    struct ShownList {
+        std::string key;  // empty: an option, which `otherwise` names
+        std::map<std::string, Place> places;
+        const std::vector<std::string>* among = nullptr;  // servers; null: all
+        const char* verb = "shows";
+        Place otherwise = {};
+    };
     // These are read as they stand: they show, and have no other names for what they hide.
-    void check_shown(const std::string& key, const std::vector<std::string>& patterns,
-                     const std::map<std::string, Place>& places, const Place& otherwise = {}) {
+    void check_shown(const ShownList& list, const std::vector<std::string>& patterns) {
         for (const auto& pattern : patterns) {
             if (full()) return;
             auto why = fault_of(pattern);
             // A rule may be for a server that is elsewhere; what is shown is shown here.
             if (why.empty() && names_a_stranger(pattern))
                 why = "concerns no server that is configured";
+            if (why.empty() && list.among && is_of_others(pattern, *list.among))
+                why = "concerns none of its servers";
             if (why.empty()) continue;
-            const auto place = places.find(pattern);
+            const auto place = list.places.find(pattern);
             found_.push_back({RuleId::UnmatchedRule,
                               Severity::Warning,
-                              place == places.end() ? otherwise : place->second,
-                              key + (key.empty() ? "\"" : ": \"") + core::printable(pattern, 80) +
-                                  "\" shows nothing: it " + why,
+                              place == list.places.end() ? list.otherwise : place->second,
+                              list.key + (list.key.empty() ? "\"" : ": \"") +
+                                  core::printable(pattern, 80) + "\" " + list.verb +
+                                  " nothing: it " + why,
                               {}});
         }
+    }
+
+    void check(const config::Bundle& bundle) {
+        if (!bundle.fault.empty()) return;
+        const auto name = "bundles." + bundle.name;
+        if (bundle.allow)
+            check_shown({name + ".allow", bundle.allow_places, &bundle.servers}, *bundle.allow);
+        check_shown({name + ".deny", bundle.deny_places, &bundle.servers, "hides"}, bundle.deny);
+    }
+
+    bool is_of_others(const std::string& pattern, const std::vector<std::string>& ids) const {
+        const auto owners = owners_of(pattern);
+        return !owners.empty() && std::none_of(owners.begin(), owners.end(), [&](const auto& id) {
+            return std::find(ids.begin(), ids.end(), id) != ids.end();
+        });
     }
 
     bool full() const { return found_.size() >= kMostWarnings; }
@@ -373,7 +405,14 @@ bool has_rules(const config::Config& config) {
            !config.permissions.ask.empty() ||
            std::any_of(config.servers.begin(), config.servers.end(), rules_of) ||
            std::any_of(config.agents.begin(), config.agents.end(),
-                       [](const auto& agent) { return agent.enabled && agent.tools; });
+                       [](const auto& agent) { return agent.enabled && agent.tools; }) ||
+           std::any_of(config.bundles.begin(), config.bundles.end(),
+                       [](const auto& bundle) { return bundle.allow || !bundle.deny.empty(); });
+}
+
+std::vector<Diagnostic> unmatched_in_bundle(const config::Config& config, const KnownTools& known,
+                                            const config::Bundle& bundle) {
+    return Search(config, known).run(bundle);
 }
 
 std::vector<Diagnostic> unmatched_patterns(const config::Config& config, const KnownTools& known,

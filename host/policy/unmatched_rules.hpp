@@ -24,6 +24,10 @@ std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
                                                 OfAgents of_agents = OfAgents::Yes);
 // Whether there is any such rule at all: most configurations have none.
 bool has_rules(const config::Config& config);
+// Of what that bundle shows and hides.
+std::vector<config::Diagnostic> unmatched_in_bundle(const config::Config& config,
+                                                    const KnownTools& known,
+                                                    const config::Bundle& bundle);
 // The same of patterns by which a client is shown tools, said by `option`.
 std::vector<config::Diagnostic> unmatched_patterns(const config::Config& config,
                                                    const KnownTools& known,

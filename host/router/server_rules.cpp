@@ -1,6 +1,11 @@
 #include "router/server_rules.hpp"
 
+#include "core/json.hpp"
+#include "core/text.hpp"
 #include "router/methods.hpp"
+
+#include <optional>
+#include <utility>
 
 namespace patchbay::router {
 
@@ -10,6 +15,20 @@ namespace {
 bool is_asked_about(const std::string& method) {
     return !method.ends_with("/list") && method != "ping" && method != "logging/setLevel" &&
            method != "resources/unsubscribe";
+}
+
+constexpr std::size_t kSubjectBytes = 200;
+
+// `prompt "greet"`, `resource "file:///a"`; empty: it is about no such thing.
+std::string subject_of(const ServerRequest& request) {
+    const bool prompt = request.method == "prompts/get";
+    if (!prompt && request.method != "resources/read" && request.method != "resources/subscribe")
+        return {};
+    const auto params = core::parse_json_object("{" + request.params.members + "}");
+    const auto named = params ? core::text_in(&*params, prompt ? "name" : "uri") : std::nullopt;
+    if (!named) return {};
+    return std::string(prompt ? "prompt \"" : "resource \"") +
+           core::printable(*named, kSubjectBytes) + "\"";
 }
 
 }  // namespace
@@ -36,7 +55,13 @@ ServerRules::Judgement ServerRules::judge(core::Trust trust, const ServerRequest
                                           const policy::PinMismatch* mismatch) const {
     if (request.of_a_task && !deny_all_of(trust, request.server))
         return {policy::Verdict(), Error{}};
-    return judge(trust, request.server, request.method, mismatch);
+    auto judgement = judge(trust, request.server, request.method, mismatch);
+    // A rule is about all of the server, and whoever is refused has asked for one. A pin says which by itself.
+    if (judgement.decision() == policy::Decision::Allow || judgement.verdict.is_pinned())
+        return judgement;
+    if (const auto subject = subject_of(request); !subject.empty())
+        judgement.denied = within(subject, std::move(judgement.denied));
+    return judgement;
 }
 
 bool ServerRules::deny_all_of(core::Trust trust, const std::string& server) const {

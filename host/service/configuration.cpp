@@ -1,6 +1,7 @@
 #include "service/configuration.hpp"
 
 #include "config/agents.hpp"
+#include "config/bundles.hpp"
 #include "policy/contradictory_rules.hpp"
 #include "policy/unmatched_rules.hpp"
 
@@ -52,6 +53,10 @@ std::vector<config::Diagnostic> diagnostics_of(const config::Config& config) {
         if (agent.enabled)
             for (auto& warning : config::missing_servers(config, agent))
                 all.push_back(std::move(warning));
+    for (const auto& bundle : config.bundles)
+        for (auto& warning : config::missing_servers(config, bundle))
+            all.push_back(std::move(warning));
+    for (auto& warning : config::empty_views(config)) all.push_back(std::move(warning));
     return all;
 }
 

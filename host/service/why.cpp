@@ -270,6 +270,12 @@ Why why(const Servers& servers, const Asker& asker, const std::string& name,
     const auto& id = made.server = status->id;
     const auto& config = servers.config();
     made.status = *status;
+    if (of_a_tool && (name == "mcp__" + id + "__" || name.ends_with('*'))) {
+        made.reason = "\"" + core::printable(name, 80) + "\" names no tool: expected mcp__" + id +
+                      "__TOOL; patchbay tools --server " + id +
+                      " shows which there are, patchbay why " + id + " is about the server itself";
+        return made;
+    }
     made.said = said_of(id, config);
     for (const auto& each : config.diagnostics)
         if (each.server == id) made.notes.push_back(config::to_string(each));

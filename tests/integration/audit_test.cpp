@@ -204,5 +204,22 @@ TEST_F(AnAudit, HasWhatIsReadToo) {
     EXPECT_FALSE(all[0].as_object().contains("name"));
 }
 
+TEST_F(AnAudit, SaysThatAWordMeansNothingInsteadOfThatNothingIsThere) {
+    EXPECT_THAT(home.run({"audit", "show"}).err, HasSubstr("nothing is recorded"));
+    ASSERT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).exit_code, 0);
+    const auto word = home.run({"audit", "show", "--decision", "denied"});
+    EXPECT_EQ(word.exit_code, 3);
+    for (const char* each : {"allow", "deny", "asked", "approved", "refused", "nobody_there"})
+        EXPECT_THAT(word.err, HasSubstr(each));
+    EXPECT_THAT(home.run({"audit", "show", "--help"}).out, HasSubstr("asked"));
+    const auto server = home.run({"audit", "show", "--server", "xy"});
+    EXPECT_EQ(server.exit_code, 0);
+    EXPECT_THAT(server.err, AllOf(HasSubstr("no record fits: 1 record was looked at"),
+                                  HasSubstr("none is of server \"xy\"")));
+    EXPECT_THAT(home.run({"audit", "show", "--principal", "persn"}).err,
+                HasSubstr("none is of principal \"persn\"; did you mean \"person\"?"));
+    EXPECT_EQ(home.run({"audit", "show", "--decision", "asked"}).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace patchbay::test

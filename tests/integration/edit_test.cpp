@@ -388,5 +388,17 @@ TEST_F(EditVerbs, ARemovalHasBothItsNames) {
                 HasSubstr("more than 61440 bytes"));
 }
 
+TEST_F(EditVerbs, AProgramThatIsNotHereIsWarnedOfAndWrittenAsTheHelpSays) {
+    const auto added = edit({"add", "later", "--", "/nowhere/program"});
+    EXPECT_EQ(added.exit_code, 0) << added.err;
+    EXPECT_THAT(added.err, HasSubstr("server \"later\" would not start here: command"));
+    EXPECT_THAT(text(project), HasSubstr("/nowhere/program"));
+    const auto wrong = edit({"add", "odd", "--key", "tool_timeout_sec=soon", "--", "cat"});
+    EXPECT_EQ(wrong.exit_code, 3);
+    EXPECT_THAT(wrong.err, HasSubstr("nothing is written"));
+    EXPECT_THAT(edit({"add", "--help"}).out,
+                AllOf(HasSubstr("What is wrong by itself"), HasSubstr("warned of and written")));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -249,5 +249,36 @@ TEST_F(EditVerbs, ASecretThatIsFoldedOverLinesIsNotShown) {
     EXPECT_THAT(shown.out + shown.err, AllOf(HasSubstr("not shown"), Not(HasSubstr("s3cret"))));
 }
 
+TEST_F(EditVerbs, AnUndoSaysWhoseApprovalIsAnotherOneByIt) {
+    // The checkout has one that nobody has approved; what is typed in its place is.
+    home.write(project, "[servers.ex]\ncommand = \"cat\"\n");
+    ASSERT_EQ(edit(example({"add", "ex", "--replace"})).exit_code, 0);
+    ASSERT_TRUE(works("ex"));
+    const auto undone = home.run({"config", "undo"});
+    EXPECT_EQ(undone.exit_code, 0);
+    EXPECT_THAT(undone.err,
+                HasSubstr("note: server \"ex\" waits for your approval now: patchbay trust ex"));
+    // And where it is approved as it was.
+    ASSERT_EQ(home.run({"trust", "ex", "--yes"}).exit_code, 0);
+    ASSERT_EQ(edit({"remove", "ex"}).exit_code, 0);
+    EXPECT_THAT(home.run({"config", "undo"}).err,
+                AnyOf(HasSubstr("server \"ex\" is approved, as it was before that change"),
+                      HasSubstr("server \"ex\" waits for your approval now")));
+}
+
+TEST_F(EditVerbs, TwoUndosSayEachWhatBecomesOfAnApproval) {
+    ASSERT_EQ(edit(example({"add", "ex"})).exit_code, 0);
+    ASSERT_EQ(home.run({"policy", "set", "mcp__ex__add", "deny", "--scope", "local"}).exit_code, 0);
+    ASSERT_TRUE(works("ex"));
+    const auto first = home.run({"config", "undo"});
+    EXPECT_THAT(first.err, Not(HasSubstr("waits for your approval")));
+    EXPECT_TRUE(works("ex")) << first.err;
+    const auto second = home.run({"--json", "config", "undo"});
+    EXPECT_EQ(second.exit_code, 0) << second.err;
+    const auto told = boost::json::parse(second.out);
+    EXPECT_EQ(told.at("approvals").at(0).at("id"), "ex");
+    EXPECT_EQ(told.at("approvals").at(0).at("approval"), "gone");
+}
+
 }  // namespace
 }  // namespace patchbay::test

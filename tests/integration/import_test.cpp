@@ -423,5 +423,17 @@ TEST_F(Import, AnotherFileInTheWordsOfAClient) {
     EXPECT_THAT(written(), HasSubstr("[servers.one]"));
 }
 
+TEST_F(Import, WhatWasStoredIsThereAlreadyHoweverItIsAskedForAgain) {
+    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": ")" + example_server() +
+                                R"(", "env": {"API_KEY": "hunter6hunter"}}}})");
+    ASSERT_EQ(take({"one", "--secrets", "store"}).exit_code, 0);
+    const auto again = take({"one"});
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_THAT(again.out, HasSubstr("one  there already"));
+    put(".cursor/mcp.json", R"({"mcpServers": {"one": {"command": ")" + example_server() +
+                                R"(", "env": {"API_KEY": "hunter7hunter"}}}})");
+    EXPECT_EQ(take({"one"}).exit_code, 1) << "another secret is another server";
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -424,5 +424,64 @@ TEST_F(PolicyVerb, ResetTakesLevelsAndAnswersAway) {
                 HasSubstr("nothing of that was set"));
 }
 
+TEST_F(PolicyVerb, SetNamesWhatStillDecidesOtherwiseWithItsPlace) {
+    home.write("../config/patchbay/config.toml",
+               "[servers.y]\ncommand = \"" + example_server() +
+                   "\"\ndisabled_tools = ['env']\n[servers.y.tools]\necho = "
+                   "\"allow-always\"\n\"p*\" = \"allow-once\"\nadd = \"deny\"\n");
+    ASSERT_EQ(home.run({"tools", "--server", "y"}).exit_code, 0);
+    const auto set = home.run({"policy", "set", "--server", "y", "deny"});
+    EXPECT_EQ(set.exit_code, 0) << set.err;
+    EXPECT_THAT(
+        set.err,
+        AllOf(HasSubstr("it does not count for all: tools \"echo\" = allow-always (user config"),
+              HasSubstr("config.toml:5:1); patchbay policy reset echo --server y --scope user "
+                        "takes it out"),
+              HasSubstr("tools \"p*\" = allow-once (user config"),
+              HasSubstr("disabled_tools \"env\" = disable (user config"),
+              Not(HasSubstr("\"add\""))));
+    EXPECT_EQ(home.run({"call", "mcp__y__echo", "message=hi"}).exit_code, 0) << "as was told";
+    const auto told = json::parse(home.run({"--json", "policy", "set", "mcp__y__*", "deny"}).out);
+    const auto& exceptions = told.at(0).at("exceptions").as_array();
+    ASSERT_EQ(exceptions.size(), 3u);
+    EXPECT_EQ(exceptions.at(0).at("place").at("line"), 5);
+    // The advice does what it says.
+    ASSERT_EQ(home.run({"policy", "reset", "echo", "p*", "--server", "y"}).exit_code, 0);
+    const auto all = home.run({"policy", "set", "--server", "y", "deny"});
+    EXPECT_THAT(all.err, Not(HasSubstr("allow-")));
+    EXPECT_EQ(home.run({"call", "mcp__y__echo", "message=hi"}).exit_code, 7);
+}
+
+TEST_F(PolicyVerb, SetNamesWhatOfAllToolsIsDeniedByOtherRules) {
+    home.write("../config/patchbay/config.toml", "[permissions]\ndeny = ['mcp__x__echo']\n");
+    const auto set = home.run({"policy", "set", "mcp__x__*", "allow-always"});
+    EXPECT_EQ(set.exit_code, 0) << set.err;
+    EXPECT_THAT(set.err, HasSubstr("it does not count for all: permissions.deny \"mcp__x__echo\" "
+                                   "= deny (user config"));
+}
+
+TEST_F(PolicyVerb, ListOfWhatFitsNothingIsAnError) {
+    const auto none = home.run({"policy", "list", "mcp__x__ehco"});
+    EXPECT_EQ(none.exit_code, 6);
+    EXPECT_THAT(none.err, AllOf(HasSubstr("no tool is known that fits \"mcp__x__ehco\""),
+                                HasSubstr("did you mean \"mcp__x__echo\"?")));
+    const auto middle = home.run({"policy", "list", "mcp__*echo"});
+    EXPECT_EQ(middle.exit_code, 3);
+    EXPECT_THAT(middle.err, HasSubstr("stands at the end alone"));
+}
+
+TEST_F(PolicyVerb, AndWhySayWhatBecomesOfAClientsCallThatNoRuleNames) {
+    const auto plain = home.run({"policy", "list", "mcp__x__echo"});
+    EXPECT_THAT(plain.out, AllOf(HasSubstr("no rule"), Not(HasSubstr("a client's"))));
+    home.write("../config/patchbay/config.toml", "[gateway]\napprovals = 'rules'\n");
+    EXPECT_THAT(home.run({"policy", "list", "mcp__x__echo"}).out,
+                HasSubstr("no rule: a client's is refused, as [gateway] approvals = \"rules\""));
+    EXPECT_THAT(home.run({"why", "mcp__x__echo"}).out,
+                HasSubstr("somebody types is approved; a client's is refused, as [gateway]"));
+    home.write("../config/patchbay/config.toml", "[gateway]\napprovals = 'ask'\n");
+    EXPECT_THAT(home.run({"policy", "list", "mcp__x__echo"}).out,
+                HasSubstr("a client's is asked about"));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -253,5 +253,27 @@ TEST_F(ServeViews, OverHttpAnAgentIsShownWhatIsItsOwn) {
     EXPECT_EQ(gateway.finish().exit_code, 0);
 }
 
+TEST_F(ServeViews, AViewOfNothingIsTold) {
+    home.write("../config/patchbay/config.toml",
+               "[bundles.none]\nservers = ['elsewhere']\n"
+               "[bundles.odd]\nservers = ['x']\nallow = ['mcp__hidden__*']\n"
+               "deny = ['mcp__gone__*']\n");
+    const auto none = home.run({"serve", "--bundle", "none"});
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_THAT(none.err, AllOf(HasSubstr("bundles.none: no server \"elsewhere\" is configured"),
+                                HasSubstr("warning: a client is shown nothing")));
+    const auto odd = home.run({"serve", "--bundle", "odd"});
+    EXPECT_THAT(odd.err, AllOf(HasSubstr("bundles.odd.allow: \"mcp__hidden__*\" shows nothing"),
+                               HasSubstr("bundles.odd.deny: \"mcp__gone__*\" hides nothing"),
+                               HasSubstr("warning: a client is shown nothing")));
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0) << "warnings";
+    EXPECT_THAT(checked.err,
+                AllOf(HasSubstr("config.toml:1:10: bundles.none: it shows nothing"),
+                      HasSubstr("config.toml:2:12: bundles.none: no server \"elsewhere\""),
+                      HasSubstr("config.toml:5:10: bundles.odd.allow: \"mcp__hidden__*\"")));
+    EXPECT_THAT(home.run({"serve", "--servers", "x"}).err, Not(HasSubstr("is shown nothing")));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -171,5 +171,41 @@ TEST_P(Completing, AsksTheServerThatListsThePrompt) {
 INSTANTIATE_TEST_SUITE_P(, Completing, ::testing::Values("legacy", "modern"),
                          [](const auto& era) { return std::string(era.param); });
 
+TEST(CommandLine, TakesAPromptByTheNameThatClientsHaveForIt) {
+    Home home;
+    home.add_example("x");
+    home.add_example("y");
+    const auto got = home.run({"prompts", "get", "mcp__x__greet", "who=Ada"});
+    EXPECT_EQ(got.exit_code, 0) << got.err;
+    EXPECT_THAT(got.out, HasSubstr("Ada"));
+    EXPECT_EQ(got.out, home.run({"prompts", "get", "greet", "who=Ada", "--server", "x"}).out);
+    EXPECT_EQ(home.run({"prompts", "get", "mcp__x__greet", "who=Ada", "--server", "x"}).exit_code,
+              0);
+    const auto completed = home.run({"complete", "--prompt", "mcp__x__greet", "style=f"});
+    EXPECT_EQ(completed.exit_code, 0) << completed.err;
+    EXPECT_THAT(completed.out, HasSubstr("formal"));
+    EXPECT_EQ(home.run({"prompts", "get", "mcp__x__nothing"}).exit_code, 6);
+}
+
+TEST(CommandLine, ARefusalNamesThePromptOrTheResource) {
+    Home home;
+    home.add_example("x");
+    const auto prompt = home.run({"prompts", "get", "greet", "who=Ada", "--server", "x", "--set",
+                                  "permissions.ask=['mcp__x__*']"});
+    EXPECT_EQ(prompt.exit_code, 7) << prompt.err;
+    EXPECT_THAT(prompt.err, HasSubstr("prompt \"greet\": prompts of server \"x\" need approval"));
+    const auto resource = home.run({"resources", "read", "example://text", "--server", "x", "--set",
+                                    "permissions.deny=['mcp__x__*']"});
+    EXPECT_EQ(resource.exit_code, 7) << resource.err;
+    EXPECT_THAT(resource.err, HasSubstr("resource \"example://text\": resources of server \"x\" "
+                                        "are denied by"));
+}
+
+TEST(CommandLine, OneToolIsShownWithTheLimitsOfItsArguments) {
+    Home home;
+    home.add_example("x");
+    EXPECT_THAT(home.run({"tools", "mcp__x__sleep"}).out, HasSubstr("integer, at least 0"));
+}
+
 }  // namespace
 }  // namespace patchbay::test

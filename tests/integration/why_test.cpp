@@ -231,5 +231,22 @@ TEST_F(WhyIsThat, NothingIsStartedForIt) {
     EXPECT_FALSE(std::filesystem::exists(home.work() / "started"));
 }
 
+TEST_F(WhyIsThat, NoNameOfAToolIsSaidToBeNone) {
+    home.add_example("x");
+    ASSERT_EQ(home.run({"tools"}).exit_code, 0);
+    for (const char* name : {"mcp__x__", "mcp__x__e*"}) {
+        const auto none = home.run({"why", name});
+        EXPECT_EQ(none.exit_code, 6);
+        EXPECT_THAT(none.out, AllOf(HasSubstr("names no tool: expected mcp__x__TOOL"),
+                                    HasSubstr("patchbay why x is about the server itself")));
+    }
+}
+
+TEST_F(WhyIsThat, AWarningIsCalledSoOnce) {
+    home.add_example("x", {}, {{"mode", "nix"}});
+    const auto told = home.run({"why", "x"});
+    EXPECT_THAT(told.out, AllOf(HasSubstr("  warning  user config"), Not(HasSubstr("warning:"))));
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -94,5 +94,13 @@ TEST(FormField, AValueHasTheFormatThatIsAskedFor) {
     }
 }
 
+TEST(FormField, LimitsOfAPropertyAreToldAlone) {
+    EXPECT_EQ(shown_limits({{"type", "integer"}, {"minimum", 1}, {"maximum", 9}}), "1 to 9");
+    EXPECT_EQ(shown_limits({{"type", "string"}, {"maxLength", 80}, {"pattern", "^[a-z]+$"}}),
+              "at most 80 characters, pattern ^[a-z]+$");
+    EXPECT_EQ(shown_limits({{"type", "array"}, {"minItems", 2}}), "at least 2 of them");
+    EXPECT_EQ(shown_limits({{"type", "boolean"}, {"description", "d"}}), "");
+}
+
 }  // namespace
 }  // namespace patchbay::app

@@ -74,5 +74,59 @@ TEST(Bundles, NameServersThatAreThere) {
                 HasSubstr("bundles.x: no server \"aa\" is configured; did you mean"));
 }
 
+RuleId rule(const std::string& text) {
+    const auto config = of(text);
+    return config.diagnostics.empty() ? RuleId::SyntaxError : config.diagnostics.front().rule;
+}
+
+TEST(Bundles, AreToldOfByTheRuleThatTheyBreak) {
+    const std::pair<const char*, RuleId> cases[] = {
+        {"[bundles.x]\nservers = ['a']\ndenies = ['mcp__a__x']\n", RuleId::UnknownKey},
+        {"[bundles.x]\nservers = []\n", RuleId::EmptyList},
+        {"[bundles.x]\nmode = 'meta'\n", RuleId::EmptyList},
+        {"[bundles.x]\nservers = ['a']\nallow = []\n", RuleId::EmptyList},
+        {"[bundles.x]\nservers = ['a']\nallow = [1]\n", RuleId::InvalidValue},
+        {"[bundles.x]\nservers = ['a']\ntrust = 'untrusted'\n", RuleId::ConflictingKeys},
+        {"[agents.x]\nservers = []\n", RuleId::EmptyList},
+        {"[agents.x]\ntool = ['mcp__a__x']\n", RuleId::UnknownKey},
+        {"[agents.x]\nmeta = { nam = 'n' }\n", RuleId::UnknownKey},
+    };
+    for (const auto& [text, wanted] : cases)
+        EXPECT_EQ(name_of(rule(text)), name_of(wanted)) << text;
+}
+
+std::vector<std::string> texts(const std::vector<Diagnostic>& all) {
+    std::vector<std::string> found;
+    for (const auto& each : all) found.push_back(to_string(each.place) + ": " + each.message);
+    return found;
+}
+
+TEST(Bundles, WithServersThatAreNowhereAreToldOnceWithTheNearestOrWithout) {
+    const auto config = of("[bundles.x]\nservers = ['aa', 'elsewhere', 'b']\n");
+    EXPECT_THAT(texts(missing_servers(config, config.bundles[0])),
+                ElementsAre("user config /home/me/config.toml:6:18: bundles.x: no server "
+                            "\"elsewhere\" is configured here, so nothing of it is shown"))
+        << "the other one is told with its nearest";
+    EXPECT_THAT(texts(empty_views(config)), ElementsAre()) << "there is b";
+}
+
+TEST(Bundles, AndAgentsThatShowNothingAreTold) {
+    const auto config =
+        of("[servers.c]\ncommand = 'c'\nenabled = false\n"
+           "[bundles.off]\nservers = ['c', 'elsewhere']\n[bundles.a]\nservers = ['a']\n"
+           "[agents.me]\nservers = ['b']\nbundle = 'a'\n[agents.you]\nservers = ['c']\n"
+           "[agents.both]\nservers = ['a', 'b']\nbundle = 'a'\n[agents.all]\nbundle = 'off'\n");
+    EXPECT_THAT(
+        texts(empty_views(config)),
+        ElementsAre("user config /home/me/config.toml:8:10: bundles.off: it shows nothing, since "
+                    "none of its servers is in force here",
+                    "user config /home/me/config.toml:21:10: agents.all.bundle: it is shown "
+                    "nothing, since \"off\" holds no server that is in force here",
+                    "user config /home/me/config.toml:14:10: agents.me.bundle: it is shown "
+                    "nothing, since \"a\" holds none of its servers that is in force here",
+                    "user config /home/me/config.toml:15:9: agents.you: it is shown nothing, "
+                    "since none of its servers is in force here"));
+}
+
 }  // namespace
 }  // namespace patchbay::config

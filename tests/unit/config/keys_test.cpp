@@ -13,7 +13,9 @@
 namespace patchbay::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The settings of a server with these keys, or what is wrong with them.
 std::string settings_of(const std::string& keys) {
@@ -308,6 +310,47 @@ TEST(Keys, OfTheStdioPluginAreJudgedWithItsName) {
     for (const auto& c : cases)
         EXPECT_THAT(all(of_user("[plugins]\n" + c.written + "\n").diagnostics), HasSubstr(c.result))
             << c.written;
+}
+
+TEST(Keys, AStarInALevelStandsAtTheEndAlone) {
+    for (const char* key : {"*a", "y*z", "**", "a*b*"}) {
+        const auto config =
+            of_user("[servers.a]\ncommand = 'x'\n[servers.a.tools]\nok = 'deny'\n\"" +
+                    std::string(key) + "\" = 'allow-always'\n");
+        EXPECT_TRUE(config.servers.empty()) << key;
+        EXPECT_THAT(all(config.diagnostics),
+                    AllOf(HasSubstr("user.toml:5:"),
+                          HasSubstr("\"" + std::string(key) + "\" is no name of a tool"),
+                          HasSubstr("at the end alone, as in create_*")));
+    }
+    EXPECT_EQ(of_user("[servers.a]\ncommand = 'x'\ntools = {'*' = 'deny', 'a*' = 'deny'}\n")
+                  .servers.size(),
+              1u);
+}
+
+TEST(Keys, AllThatIsWrongInATableIsToldAtItsPlace) {
+    const auto config = of_user(
+        "[servers.a]\ncommand = 5\nbogus = 1\n"
+        "[servers.a.tools]\none = 'allw'\ntwo = 'deny'\nthree = 'nix'\n"
+        "[servers.a.env]\nA = []\nB = 'b'\nC = {}\n"
+        "[agents.x.modes]\none = 'bad'\ntwo = 'worse'\n"
+        "[executors.e.env_injection]\nA = 1\n'b c' = 'x'\n");
+    const auto told = all(config.diagnostics);
+    for (const char* each :
+         {"user.toml:2:11: server \"a\": command", "user.toml:3:1: server \"a\": unknown key",
+          "user.toml:5:7: server \"a\": tools: \"one\"",
+          "user.toml:7:9: server \"a\": tools: \"three\"", "user.toml:9:5: server \"a\": env.A",
+          "user.toml:11:5: server \"a\": env.C", "user.toml:13:7: agents.x.modes: one",
+          "user.toml:14:7: agents.x.modes: two", "user.toml:16:5: executors.e.env_injection: A",
+          "user.toml:17:9: executors.e.env_injection: \"b c\""})
+        EXPECT_THAT(told, HasSubstr(each));
+    EXPECT_THAT(told, Not(HasSubstr("\"two\": expected")));
+}
+
+TEST(Keys, OfALongTableThatIsWrongOnlySoMuchIsTold) {
+    std::string text = "[servers.a]\ncommand = 'x'\n[servers.a.tools]\n";
+    for (int i = 0; i < 100; ++i) text += "t" + std::to_string(i) + " = 'nix'\n";
+    EXPECT_EQ(of_user(text).diagnostics.size(), kMostFaultsOfATable);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(RuleIds, SayWhatIsWrongWithAFile) {
         {"[permission]\ndeny = []\n", "unread-rule"},
         {"[health]\nmises = 3\n", "unknown-key"},
         {"[health]\nmisses = \"three\"\n", "invalid-value"},
-        {"[bundles.x]\n", "invalid-value"},
+        {"[bundles.x]\n", "empty-list"},
         {"exclusive = true\n", "not-allowed-here"},
         {command + "enabled = \"no\"\n", "invalid-value"},
         {command + "args = 3\n", "invalid-value"},

@@ -310,5 +310,29 @@ TEST_F(UnmatchedRules, WhatAnAgentOrAClientIsShownByPatternsThatMatchNothingIsTo
                 ::testing::StartsWith("\"mcp__gti__*\" shows nothing: it concerns no server"));
 }
 
+TEST_F(UnmatchedRules, WhatABundleShowsOrHidesByPatternsThatMatchNothingIsToldToo) {
+    config::Bundle bundle;
+    bundle.name = "b";
+    bundle.servers = {"git"};
+    bundle.allow = {"mcp__git__lgo", "mcp__git__log", "mcp__github__*"};
+    bundle.deny = {"mcp__gti__*", "mcp__git__lo*"};
+    bundle.allow_places["mcp__git__lgo"] = {config::Scope::User, "u.toml", 4, 3};
+    config.bundles.push_back(bundle);
+    EXPECT_TRUE(has_rules(config));
+    EXPECT_THAT(found(),
+                ElementsAre("user config u.toml:4:3: bundles.b.allow: \"mcp__git__lgo\" shows "
+                            "nothing: it matches no tool of server \"git\"; did you mean "
+                            "\"mcp__git__log\"?",
+                            ::testing::EndsWith("bundles.b.allow: \"mcp__github__*\" shows "
+                                                "nothing: it concerns none of its servers"),
+                            ::testing::EndsWith("bundles.b.deny: \"mcp__gti__*\" hides nothing: "
+                                                "it concerns no server that is configured; did "
+                                                "you mean \"git\"?")));
+    EXPECT_EQ(unmatched_in_bundle(config, known, config.bundles[0]).size(), 3u);
+    EXPECT_THAT(unmatched_rules(config, known, OfAgents::No), IsEmpty());
+    config.bundles[0].fault = "not to be used";
+    EXPECT_THAT(found(), IsEmpty()) << "that was told";
+}
+
 }  // namespace
 }  // namespace patchbay::policy
