@@ -3,12 +3,15 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "config/show.hpp"
+#include "policy/unmatched_rules.hpp"
 #include "service/configuration.hpp"
+#include "service/servers.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -100,10 +103,24 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
     return session.host().config().deny_all ? kConfigError : kOk;
 }
 
+// Beside what files say by themselves: what agents and bundles name that no server had when it listed its tools last.
+std::vector<config::Diagnostic> check_all(Host& host) {
+    auto all = host.check();
+    host.recall_lists();
+    const auto known = service::known_tools(host.connections(), host.catalogue());
+    for (auto& each : policy::unmatched_in_views(host.config(), known)) {
+        const bool told = std::any_of(all.begin(), all.end(), [&](const auto& other) {
+            return other.place == each.place && other.message == each.message;
+        });
+        if (!told) all.push_back(std::move(each));
+    }
+    return all;
+}
+
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
     // Without a session, which would tell the same by itself, and go no further where they stop a run.
-    const Host host(host_options(global));
-    return report_check(file.empty() ? host.check() : host.check_file(file), global);
+    Host host(host_options(global));
+    return report_check(file.empty() ? check_all(host) : host.check_file(file), global);
 }
 
 int config_paths_verb(const GlobalOptions& global) {

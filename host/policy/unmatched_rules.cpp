@@ -60,11 +60,12 @@ public:
             for (const auto& pattern : *permissions.allow)
                 check("permissions.allow", pattern, permissions.allow_places,
                       {readings_.of_allow(pattern), {}, {}});
-        for (const auto& agent : config_.agents)
-            if (agent.enabled && agent.fault.empty() && agent.tools && of_agents == OfAgents::Yes)
-                check_shown({"agents." + agent.name + ".tools", agent.tool_places}, *agent.tools);
-        for (const auto& bundle : config_.bundles)
-            if (of_agents == OfAgents::Yes) check(bundle);
+        if (of_agents == OfAgents::Yes) check_views();
+        return end();
+    }
+
+    std::vector<Diagnostic> run_views() {
+        check_views();
         return end();
     }
 
@@ -118,6 +119,13 @@ private:
                                   " nothing: it " + why,
                               {}});
         }
+    }
+
+    void check_views() {
+        for (const auto& agent : config_.agents)
+            if (agent.enabled && agent.fault.empty() && agent.tools)
+                check_shown({"agents." + agent.name + ".tools", agent.tool_places}, *agent.tools);
+        for (const auto& bundle : config_.bundles) check(bundle);
     }
 
     void check(const config::Bundle& bundle) {
@@ -408,6 +416,10 @@ bool has_rules(const config::Config& config) {
                        [](const auto& agent) { return agent.enabled && agent.tools; }) ||
            std::any_of(config.bundles.begin(), config.bundles.end(),
                        [](const auto& bundle) { return bundle.allow || !bundle.deny.empty(); });
+}
+
+std::vector<Diagnostic> unmatched_in_views(const config::Config& config, const KnownTools& known) {
+    return Search(config, known).run_views();
 }
 
 std::vector<Diagnostic> unmatched_in_bundle(const config::Config& config, const KnownTools& known,

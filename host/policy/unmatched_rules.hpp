@@ -24,6 +24,9 @@ std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
                                                 OfAgents of_agents = OfAgents::Yes);
 // Whether there is any such rule at all: most configurations have none.
 bool has_rules(const config::Config& config);
+// Of what agents and bundles show and hide, alone.
+std::vector<config::Diagnostic> unmatched_in_views(const config::Config& config,
+                                                   const KnownTools& known);
 // Of what that bundle shows and hides.
 std::vector<config::Diagnostic> unmatched_in_bundle(const config::Config& config,
                                                     const KnownTools& known,

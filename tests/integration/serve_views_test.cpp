@@ -275,5 +275,23 @@ TEST_F(ServeViews, AViewOfNothingIsTold) {
     EXPECT_THAT(home.run({"serve", "--servers", "x"}).err, Not(HasSubstr("is shown nothing")));
 }
 
+TEST_F(ServeViews, AToolThatAViewNamesAndNoServerHasIsToldWithTheNearest) {
+    home.write("../config/patchbay/config.toml",
+               "[bundles.b]\nservers = ['x']\nallow = ['mcp__x__ehco', 'mcp__x__add']\n"
+               "[agents.a]\ntools = ['mcp__x__slepe']\n");
+    const auto before = home.run({"config", "check"});
+    EXPECT_EQ(before.err, "") << "nobody knows yet what x has";
+    ASSERT_EQ(home.run({"tools", "--server", "x"}).exit_code, 0);
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0) << "warnings";
+    EXPECT_THAT(
+        checked.err,
+        AllOf(HasSubstr("config.toml:3:10: bundles.b.allow: \"mcp__x__ehco\" shows nothing: "
+                        "it matches no tool of server \"x\"; did you mean "
+                        "\"mcp__x__echo\"?"),
+              HasSubstr("agents.a.tools: \"mcp__x__slepe\" shows nothing"),
+              Not(HasSubstr("mcp__x__add"))));
+}
+
 }  // namespace
 }  // namespace patchbay::test
