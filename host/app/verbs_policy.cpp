@@ -382,14 +382,14 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
     auto& policy = add_verb(app, "policy", "Which tools may be called, and what a call needs",
                             "  patchbay policy list\n  patchbay policy set 'mcp__git__push*' deny");
     policy.require_subcommand(1);
-    auto& list = add_verb(
-        policy, "list", "What counts for each tool, and by which rule",
-        "  patchbay policy list --server git\n  patchbay policy list "
-        "'mcp__git__delete_*' --json\nTools that servers have listed, and those that "
-        "rules name; starts nothing. ANSWERS: what was answered when a call was "
-        "asked\nabout, which counts as long as the tool is described as it was; "
-        "allow-session: in the host that runs, until who gave it has gone. Exit code "
-        "6: no tool that is known fits.");
+    auto& list =
+        add_verb(policy, "list", "What counts for each tool, and by which rule",
+                 "  patchbay policy list --server git\n  patchbay policy list "
+                 "'mcp__git__delete_*' --json\nTools that servers have listed, and those that "
+                 "rules name; starts nothing. ANSWERS: what was answered when a call was "
+                 "asked\nabout, which counts as long as the tool is described as it was; "
+                 "allow-session: in the host that runs, until who gave it has gone. Exit code "
+                 "6: no tool that is known fits.");
     take_words(list, *options, "Public names, or beginnings of names ending in *; default: all");
     choice.on(list, [options](const auto& global) { return list_verb(global, *options); });
     auto& set = add_verb(

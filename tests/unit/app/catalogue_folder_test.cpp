@@ -2,6 +2,7 @@
 
 #include "core/digest.hpp"
 #include "support/killed_at.hpp"
+#include "support/turned_loop.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -70,6 +71,19 @@ TEST_F(CatalogueFolderTest, KeepsWhatAServerListedForTheNextHost) {
     struct stat file {};
     ASSERT_EQ(::stat(only_file().c_str(), &file), 0);
     EXPECT_EQ(file.st_mode & 0777, 0600u);
+}
+
+TEST_F(CatalogueFolderTest, TheFirstOfSeveralListsIsKeptAtOnceAndTheLastBehindAPause) {
+    test::TurnedLoop turned;
+    turned.stand_still();
+    catalogue::Catalogue catalogue;
+    const CatalogueFolder keeper(turned, catalogue, path, kLimits);
+    catalogue.publish("a", listing("1", "first"));
+    EXPECT_TRUE(turned.run_until([&] { return recalled("a") == "first"; }));
+    for (const char* tool : {"second", "third"}) catalogue.publish("a", listing("1", tool));
+    turned.turn(CatalogueFolder::kPause);
+    EXPECT_TRUE(turned.run_until([&] { return recalled("a") != "first"; }));
+    EXPECT_EQ(recalled("a"), "third");
 }
 
 TEST_F(CatalogueFolderTest, KeepsOtherListsBesideTheToolsUntilSomebodyAsksForThem) {
