@@ -92,6 +92,18 @@ std::string why_another(const Session& session, const Welcome& host, const std::
            "is started in";
 }
 
+// Of all folders in which a host may run that this command could ask, the nearest first.
+std::vector<std::pair<std::string, MeetingPoint>> meeting_points(const Session& session) {
+    const auto environment = environment_of(session.global());
+    std::vector<std::pair<std::string, MeetingPoint>> points;
+    for (const auto& folder : meeting_folders(environment))
+        points.emplace_back(
+            folder,
+            MeetingPoint(runtime_folder(environment),
+                         meeting_key(environment, session.global().plugin_directories, folder)));
+    return points;
+}
+
 struct Looked {
     std::unique_ptr<HostLine> line;
     std::string why_not;             // the one that is there did not do
@@ -162,10 +174,7 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
     }
     const auto environment = environment_of(session.global());
     std::optional<Hello> hello;
-    for (const auto& folder : meeting_folders(environment)) {
-        const MeetingPoint place(
-            runtime_folder(environment),
-            meeting_key(environment, session.global().plugin_directories, folder));
+    for (const auto& [folder, place] : meeting_points(session)) {
         auto socket = place.connect();
         if (!socket) {
             // What others could have put there is worth a word, what this user just cannot reach is
@@ -192,11 +201,7 @@ Looked look(Session& session, Guest as, Fit fit, const Shown& shown) {
 
 // Also one that nobody finds at its socket; not one that is ending.
 bool somebody_runs(const Session& session) {
-    const auto environment = environment_of(session.global());
-    for (const auto& folder : meeting_folders(environment)) {
-        const MeetingPoint place(
-            runtime_folder(environment),
-            meeting_key(environment, session.global().plugin_directories, folder));
+    for (const auto& [folder, place] : meeting_points(session)) {
         const auto holder = place.holder();
         if (holder && *holder && !(*holder)->ending) return true;
     }
@@ -207,11 +212,7 @@ bool somebody_runs(const Session& session) {
 std::string why_nobody(const Session& session, const Looked& looked) {
     if (const auto why = why_alone(session, Fit::Any); !why.empty())
         return "no running host is asked: " + why + "; leave that away";
-    const auto environment = environment_of(session.global());
-    for (const auto& folder : meeting_folders(environment)) {
-        const MeetingPoint place(
-            runtime_folder(environment),
-            meeting_key(environment, session.global().plugin_directories, folder));
+    for (const auto& [folder, place] : meeting_points(session)) {
         const auto holder = place.holder();
         if (!holder) return "no running host is asked: " + holder.error().message;
         if (!*holder) continue;

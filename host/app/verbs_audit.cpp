@@ -113,6 +113,7 @@ const char* colour_of(std::string_view outcome) {
 std::vector<Cell> row_of(const audit::Entry& entry) {
     const auto or_dash = [](std::string text) { return text.empty() ? std::string("-") : text; };
     const auto kind = entry.text("kind");
+    // The others tell of the trail itself.
     const bool of_a_request = kind == "call" || kind == "begun";
     const std::string name(entry.text("name").empty() ? entry.text("method") : entry.text("name"));
     const std::string outcome(kind == "begun" ? "begun" : entry.text("outcome"));

@@ -93,21 +93,23 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         if (!lifetime) return report(within("--expires", lifetime.error()), global);
         token.expires = token.created + *lifetime;
     }
+    // A token without a bundle counts whatever is configured, and however wrong that is.
+    std::unique_ptr<Session> session;
+    if (!options.bundle.empty() || (!options.servers.empty() && !global.quiet))
+        session = Session::open(global, Session::Life::Offline);
     // A bundle that is not there would show nothing, and nobody would be told but who brings the token.
     std::optional<gateway::View> bundle;
     if (!options.bundle.empty()) {
-        const auto session = Session::open(global, Session::Life::Offline);
         if (!session) return kConfigError;
         auto found = gateway::view_of_bundle(session->host().config(), options.bundle);
         if (!found) return session->report_missing(within("--bundle", found.error()));
         bundle = std::move(*found);
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
-    // Afterwards, and with a configuration that may be wrong: the token counts whatever is configured.
-    if (!options.servers.empty() && !global.quiet) warn_of_empty_patterns(options);
-    if (!options.servers.empty() && !global.quiet)
-        if (const auto session = Session::open(global, Session::Life::Offline))
-            warn_of_strangers(*session, options.servers);
+    if (!options.servers.empty() && !global.quiet) {
+        warn_of_empty_patterns(options);
+        if (session) warn_of_strangers(*session, options.servers);
+    }
     if (bundle && !global.quiet) warn_of_nothing_in(*bundle, options);
     if (global.json) {
         auto told = to_json(token);

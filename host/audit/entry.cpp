@@ -52,6 +52,7 @@ bool is_time(std::string_view text) {
     return true;
 }
 
+// What begins so a spreadsheet takes for a formula, and a server or a client chose it.
 std::string csv_cell(std::string text) {
     if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
         text.insert(0, 1, '\'');
@@ -97,6 +98,7 @@ std::string Entry::cell(std::string_view key) const {
     return json::serialize(*value);
 }
 
+// Times of one form: their order is that of their letters.
 bool Wanted::holds(const Entry& entry) const {
     if (!since.empty() && entry.text("at") < since) return false;
     if (!server.empty() && entry.text("server") != server) return false;

@@ -13,6 +13,7 @@ namespace patchbay::config {
 
 namespace {
 
+// Of each that a list names, so that what is wrong with one is told where it stands.
 std::map<std::string, Place> places_in(const Node* list, const Source& source) {
     std::map<std::string, Place> places;
     if (!list) return places;
@@ -52,6 +53,7 @@ Bundle read_bundle(const Member& table, const Source& source, core::Effort& hint
     const auto wrong = [&](RuleId rule, Mark mark, const std::string& text) {
         told.push_back(
             {rule, Severity::Error, source.place(mark), "bundles." + bundle.name + text, {}});
+        // Who asks for it later is told the first one.
         if (bundle.fault.empty())
             bundle.fault = to_string(source.place(mark)) + ": bundles." + bundle.name + text;
     };

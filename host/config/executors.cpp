@@ -51,6 +51,7 @@ bool has_port(std::string_view authority) {
     return authority.find(':', bracket == authority.npos ? 0 : bracket) != authority.npos;
 }
 
+// Scheme and host mean the same in capitals; a path does not.
 bool same_up_to(std::string_view text, std::string_view prefix, std::size_t in_any_case) {
     if (text.size() < prefix.size()) return false;
     for (std::size_t i = 0; i < prefix.size(); ++i) {

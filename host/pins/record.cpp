@@ -56,6 +56,7 @@ bool is_digest(std::string_view text) {
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+// Half a pin would let through what it is there to hold: one that is odd damages the record.
 std::optional<std::pair<Name, Pin>> pin_in(const json::value& value) {
     const auto* told = value.if_object();
     const auto part = part_named(core::text_in(told, "part").value_or(""));
@@ -70,6 +71,7 @@ std::optional<std::pair<Name, Pin>> pin_in(const json::value& value) {
     return std::pair(Name(*part, *name), std::move(pin));
 }
 
+// The first line holds what is judged by, the others the texts: who only judges reads no more than that one.
 std::string_view take_line(std::string_view& text) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);

@@ -47,6 +47,7 @@ Result<std::vector<Decision>> read_decisions(const std::string& directory,
     if (!version || !kept || kept->size() > DecisionFile::kMost) return damaged;
     for (const auto& each : *kept) {
         auto decision = parse_decision(each);
+        // An answer for a session outlives none, and one without a digest would hold for whatever comes later.
         if (!decision || decision->level == Level::AllowSession || decision->definition.empty())
             return damaged;
         all.push_back(std::move(*decision));
@@ -54,6 +55,7 @@ Result<std::vector<Decision>> read_decisions(const std::string& directory,
     return all;
 }
 
+// The newer one takes its place, whoever gave it.
 bool is_about_the_same(const Decision& a, const Decision& b) {
     return std::tie(a.server, a.tool, a.request, a.level, a.project, a.subject) ==
            std::tie(b.server, b.tool, b.request, b.level, b.project, b.subject);
@@ -99,7 +101,7 @@ DecisionFile::Stamp DecisionFile::stamp() const {
 }
 
 Result<const std::vector<Decision>*> DecisionFile::all() {
-    if (directory_.empty()) return &read_;
+    if (directory_.empty()) return &read_;  // nothing is kept, and nothing was
     const auto now = stamp();  // before it is read: what is written meanwhile is read the next time
     if (has_read_ && now == read_at_) return &read_;
     auto read = read_decisions(directory_, path());
