@@ -75,7 +75,8 @@ std::string to_string(const DecidedOtherwise& rule, const std::string& server) {
     const auto scope = std::string(config::name_of(rule.place->scope));
     if (scope != "user" && scope != "project" && scope != "local") return text;
     return text + "; patchbay policy reset " + core::shell_word(rule.key, 200) + " --server " +
-           server + " --scope " + scope + " takes it out";
+           server + " --scope " + scope + (config::is_beginning(rule.key) ? " --exact" : "") +
+           " takes it out";
 }
 
 json::object to_json(const DecidedOtherwise& rule) {

@@ -245,7 +245,9 @@ void add_audit_verbs(CLI::App& app, Choice& choice) {
                            "was asked in the last "
                            "second may not be there yet.");
     take_filter(shown, *options);
-    shown.add_option("-n,--lines", options->most, "So many; 0: all")->type_name("N");
+    shown.add_option("-n,--lines", options->most, "So many; 0: all")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
     choice.on(shown, [options](const auto& global) { return show(global, *options); });
     auto& verified = add_verb(
         audit, "verify", "Whether every record is as it was written, and none is missing",

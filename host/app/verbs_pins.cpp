@@ -94,7 +94,9 @@ std::optional<Error> learn(Session& session, const std::string& server, Look loo
     const bool started = look == Look::Anew || !listing() || !listing()->whole;
     if (started) ask_for_tools(session, {server}, service::Ask::Anew, 0);
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted by the user"};
-    if (!listing()) {
+    // What it listed for an earlier host is not what it has now.
+    const auto* heard = host.catalogue().standing(server);
+    if (!listing() || (look == Look::Anew && (!heard || heard->recalled))) {
         for (const auto& status : session.servers().statuses())
             if (status.id == server) return connection::why_not_ready(status);
         return Error{ErrorCode::Unavailable, "server \"" + server + "\" lists nothing"};

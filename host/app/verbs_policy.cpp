@@ -9,6 +9,7 @@
 #include "app/server_edit.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "config/levels.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -44,6 +45,7 @@ const std::vector<std::string>& level_names() {
 struct PolicyOptions {
     PolicyWords words;
     std::string scope = "user";
+    bool exact = false;  // of reset: the keys as they are written, and no other that begins so
     Scope where() const { return config::scope_named(scope).value_or(Scope::User); }
 };
 
@@ -144,6 +146,46 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
 
 // ---- set, reset
 
+// A level for all that leaves out the servers of a file that cannot be read, or that finds none at all, would look as if
+// it held for them.
+std::optional<int> why_not_all(const Host& host, const PolicyWords& words,
+                               const Result<std::vector<PolicyTarget>>& targets,
+                               const GlobalOptions& global) {
+    const auto& told = host.config().diagnostics;
+    const bool unread = std::any_of(told.begin(), told.end(), [](const auto& each) {
+        return each.severity == config::Severity::Error && each.server.empty();
+    });
+    const bool of_all = words.all || std::find(words.patterns.begin(), words.patterns.end(),
+                                               "mcp__*") != words.patterns.end();
+    if (unread && (of_all || !targets || targets->empty())) {
+        print_diagnostics(told, global.quiet);
+        say("error: nothing is written, as it is not known which servers there are");
+        return kConfigError;
+    }
+    if (!targets) return report(targets.error(), global);
+    if (targets->empty())
+        return report(
+            {ErrorCode::NotFound, "no server is configured, so there is nothing to change"},
+            global);
+    return {};
+}
+
+// A name that was misspelt would forbid nothing.
+void warn_of_strange_tools(Host& host, const std::vector<PolicyTarget>& targets) {
+    for (const auto& target : targets) {
+        const auto found = host.catalogue().listings().find(target.server);
+        if (config::is_beginning(target.key) || found == host.catalogue().listings().end() ||
+            !found->second->whole)
+            continue;
+        std::vector<std::string> names;
+        for (const auto& tool : found->second->tools) names.push_back(tool.name);
+        if (std::find(names.begin(), names.end(), target.key) == names.end())
+            say("warning: server \"" + target.server + "\" had no tool \"" +
+                core::printable(target.key, 80) + "\" when it was asked last" +
+                core::did_you_mean(target.key, names));
+    }
+}
+
 // All that one command writes.
 struct Writing {
     const GlobalOptions& global;
@@ -217,11 +259,13 @@ void tell(Writing& all, const PolicyTarget& target, const Written& written,
     all.told.push_back(std::move(line));
     if (all.global.json) return;
     say((written.changed ? "" : "unchanged: ") + target.server + ": " +
-        core::printable(target.key, 200) + (level.empty() ? " has no level" : " = " + level) +
-        " in " + written.file);
-    if (!by.empty()) say("it counts for less: " + by);
-    for (const auto& each : standing.exceptions)
-        say("it does not count for all: " + to_string(each, target.server));
+        core::printable(target.key, 200) +
+        (level.empty() ? " is taken out of " : " = " + level + " in ") + written.file);
+    if (!by.empty()) say("it does not count: " + by + " is stronger");
+    // Of one tool there is no part for which it counts.
+    const std::string exception =
+        config::is_beginning(target.key) ? "it does not count for all: " : "it does not count: ";
+    for (const auto& each : standing.exceptions) say(exception + to_string(each, target.server));
     if (standing.more > 0)
         say("it does not count for all: and " + std::to_string(standing.more) +
             " more, see patchbay policy list --server " + target.server);
@@ -264,7 +308,8 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
         Host host(host_options(global));
         host.recall_lists();
         auto meant = policy_targets(options.words, host);
-        if (!meant) return report(meant.error(), global);
+        if (const auto code = why_not_all(host, options.words, meant, global)) return *code;
+        if (!global.quiet) warn_of_strange_tools(host, *meant);
         targets = std::move(*meant);
     }
     Writing all{global, options, command_of("set", options, name), std::move(*turn)};
@@ -282,13 +327,14 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
     return end(all, kOk);
 }
 
-// Keys of `tools` in that entry that are meant: each, or those that begin so.
-std::vector<std::string> keys_meant(const json::value* entry, const std::string& key) {
+// Keys of `tools` in that entry that are meant: that one, or also those that begin so.
+std::vector<std::string> keys_meant(const json::value* entry, const std::string& key, bool exact) {
     std::vector<std::string> keys;
     const auto* object = entry ? entry->if_object() : nullptr;
     if (const auto* tools = core::object_in(object, "tools"))
         for (const auto& member : *tools)
-            if (protocol::matches(key, std::string(member.key()))) keys.emplace_back(member.key());
+            if (exact ? member.key() == key : protocol::matches(key, std::string(member.key())))
+                keys.emplace_back(member.key());
     return keys;
 }
 
@@ -299,7 +345,7 @@ Result<void> reset_levels(Writing& all, const PolicyTarget& target) {
     // A scope that has no place here says nothing.
     if (!file && file.error().code == ErrorCode::NotFound) return {};
     if (!file) return file.error();
-    for (const auto& key : keys_meant(file->entry(), target.key)) {
+    for (const auto& key : keys_meant(file->entry(), target.key, all.options.exact)) {
         const auto written =
             write(all, target.server, [&](const ScopeFile& now, json::object& entry) {
                 if (auto* tools = entry["tools"].if_object()) tools->erase(key);
@@ -337,19 +383,23 @@ int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     Host host(host_options(global));
     host.recall_lists();
     const auto targets = policy_targets(words, host);
-    if (!targets) return report(targets.error(), global);
+    if (const auto code = why_not_all(host, words, targets, global)) return *code;
     Writing all{global, options, command_of("reset", options), std::move(*turn)};
     for (const auto& target : *targets)
         if (auto done = reset_levels(all, target); !done) return report_file(done.error(), global);
     const bool everywhere = options.where() == Scope::User;
+    // Answers are about tools, not about beginnings of names.
+    std::vector<PolicyTarget> answered;
+    for (const auto& target : *targets)
+        if (!options.exact || !config::is_beginning(target.key)) answered.push_back(target);
     auto gone = host.decisions().file().forget([&](const service::Decision& answer) {
         const bool here = host.decisions().counts_here(answer) &&
                           (everywhere || answer.level == Level::AllowProject);
-        return here && are_meant(*targets, answer);
+        return here && are_meant(answered, answer);
     });
     if (!gone) return report(gone.error(), global);
-    if (everywhere) {
-        const auto of_sessions = forget_session_answers(global, *targets);
+    if (everywhere && !answered.empty()) {
+        const auto of_sessions = forget_session_answers(global, answered);
         if (!of_sessions) return report(of_sessions.error(), global);
         *gone += *of_sessions;
     }
@@ -416,6 +466,8 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
     take_words(reset, *options,
                "What is taken away; a beginning of names ending in * takes each that begins so");
     take_scope(reset, *options);
+    reset.add_flag("--exact", options->exact,
+                   "Only the keys that are written so: create_*, and not create_tag");
     choice.on(reset, [options](const auto& global) { return reset_verb(global, *options); });
 }
 

@@ -49,7 +49,16 @@ bool is_time(std::string_view text) {
         const bool digit = text[i] >= '0' && text[i] <= '9';
         if (kForm[i] == '0' ? !digit : text[i] != kForm[i]) return false;
     }
-    return true;
+    const auto number = [&](std::size_t at, std::size_t digits) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + digits, value);
+        return value;
+    };
+    const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                           std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                           std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    return date.ok() && (text.size() < 16 || (number(11, 2) < 24 && number(14, 2) < 60)) &&
+           (text.size() < kForm.size() || number(17, 2) < 60);
 }
 
 // What begins so a spreadsheet takes for a formula, and a server or a client chose it.

@@ -166,7 +166,14 @@ Result<Verdict> verify(const std::string& state_directory) {
         return Error{ErrorCode::NotFound, state_directory + "/" + kKeyName +
                                               " is missing: without the key that the records were "
                                               "signed with nobody can tell who wrote them"};
-    return judge.finish(*head, folder + "/" + kHeadName);
+    auto verdict = judge.finish(*head, folder + "/" + kHeadName);
+    // One that was killed before its first record leaves a key too, so that this is no fault.
+    if (!any && *key)
+        verdict.notes.push_back(
+            {folder, 0,
+             "holds no record, though there is a key to sign them with: if some "
+             "were written, all of them were taken away"});
+    return verdict;
 }
 
 }  // namespace patchbay::audit

@@ -8,7 +8,7 @@ Diagnostic never_counts(const std::string& server, const Place& place, const std
                         const std::string& by) {
     return {RuleId::ContradictoryRules, Severity::Warning, place,
             (server.empty() ? "" : "server \"" + server + "\": ") + what + " never counts: " + by +
-                " forbids the same, and what forbids wins; take one of the two away",
+                " forbids the same, and what forbids wins",
             server};
 }
 

@@ -80,6 +80,9 @@ private:
         if (!config::is_beginning(name)) return forbidden(server, name);
         const std::string begin(config::beginning_in(name));
         const auto* rule = forbidden(server, begin + std::string(kSomeName));
+        // A list of what may be used leaves some of them open, which are not looked for here.
+        if (rule && (rule->kind == Rule::Kind::EnabledTools || rule->kind == Rule::Kind::AllowList))
+            return nullptr;
         return begin.empty() || !rule || forbidden(server, begin) == rule ? rule : nullptr;
     }
 

@@ -325,6 +325,19 @@ TEST_F(Pins, NobodyIsAskedWhereNobodyIsThere) {
     EXPECT_EQ(home.run({"trust", "nobody", "--tools", "--yes"}).exit_code, 6);
 }
 
+TEST_F(Pins, NothingIsComparedNorApprovedOfAServerThatCannotBeAsked) {
+    lists(tool("read", "Reads."));
+    add();
+    ASSERT_EQ(call("read").exit_code, 0);
+    fs::remove(home.work() / "server.sh");
+    for (const Words& words : {Words{"mcp", "diff", "a", "--refresh"},
+                               {"trust", "a", "--tools", "--refresh", "--yes"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 5) << done.err;
+        EXPECT_THAT(done.err, Not(HasSubstr("approved")));
+    }
+}
+
 TEST_F(Pins, WhatHidesInAValueIsSeenInTheDifference) {
     lists(tool("read", "Reads."));
     add();

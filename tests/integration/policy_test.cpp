@@ -356,7 +356,7 @@ TEST_F(PolicyVerb, SetSaysWhereAStrongerFileStillOverrulesIt) {
     home.write(".patchbay.local.toml", "[servers.x.tools]\n\"*\" = \"deny\"\n");
     const auto set = home.run({"policy", "set", "mcp__x__echo", "allow-always"});
     EXPECT_EQ(set.exit_code, 0) << set.err;
-    EXPECT_THAT(set.err, AllOf(HasSubstr("it counts for less: tools \"*\" = deny (local config"),
+    EXPECT_THAT(set.err, AllOf(HasSubstr("it does not count: tools \"*\" = deny (local config"),
                                HasSubstr(".patchbay.local.toml:2:1)")));
     EXPECT_EQ(home.run(kCall).exit_code, 7);
 }
@@ -416,7 +416,7 @@ TEST_F(PolicyVerb, ResetTakesLevelsAndAnswersAway) {
     const auto reset = home.run({"policy", "reset", "mcp__x__*"});
     EXPECT_EQ(reset.exit_code, 0) << reset.err;
     EXPECT_THAT(reset.err,
-                AllOf(HasSubstr("x: echo has no level in "), HasSubstr("1 answer is forgotten")));
+                AllOf(HasSubstr("x: echo is taken out of "), HasSubstr("1 answer is forgotten")));
     const auto none = row("mcp__x__echo");
     EXPECT_EQ(none.if_contains("rule"), nullptr);
     EXPECT_THAT(none.at("answers").as_array(), ::testing::IsEmpty());
@@ -458,6 +458,48 @@ TEST_F(PolicyVerb, SetNamesWhatOfAllToolsIsDeniedByOtherRules) {
     EXPECT_EQ(set.exit_code, 0) << set.err;
     EXPECT_THAT(set.err, HasSubstr("it does not count for all: permissions.deny \"mcp__x__echo\" "
                                    "= deny (user config"));
+}
+
+TEST_F(PolicyVerb, OfOneToolItIsSaidThatItCountsForNothing) {
+    home.write("../config/patchbay/config.toml", "[permissions]\ndeny = ['mcp__x__echo']\n");
+    EXPECT_THAT(home.run({"policy", "set", "mcp__x__echo", "allow-always"}).err,
+                HasSubstr("it does not count: permissions.deny \"mcp__x__echo\""));
+}
+
+TEST_F(PolicyVerb, TakesOutAKeyAloneWhereThatIsSaid) {
+    const auto file = home.write("../config/patchbay/config.toml",
+                                 "[servers.y]\ncommand = \"" + example_server() +
+                                     "\"\n[servers.y.tools]\necho = \"deny\"\n\"ech*\" = "
+                                     "\"allow-always\"\n");
+    const auto set = home.run({"policy", "set", "--server", "y", "require-approval"});
+    EXPECT_THAT(set.err, HasSubstr("policy reset 'ech*' --server y --scope user --exact takes"));
+    const auto reset = home.run({"policy", "reset", "ech*", "--server", "y", "--exact"});
+    EXPECT_EQ(reset.exit_code, 0) << reset.err;
+    EXPECT_THAT(read_file(file), AllOf(HasSubstr("echo = \"deny\""), Not(HasSubstr("ech*"))));
+}
+
+TEST_F(PolicyVerb, ALevelForAllIsRefusedWhereItIsNotKnownWhoTheyAre) {
+    home.write("../config/patchbay/config.toml", "[servers.a]\ncommand = \"x\n[servers.b\n");
+    for (const Words& words : {Words{"policy", "set", "--all", "deny"},
+                               {"policy", "set", "mcp__*", "deny"},
+                               {"policy", "set", "mcp__b__*", "deny"},
+                               {"policy", "reset", "--all"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 4) << ::testing::PrintToString(words) << done.err;
+        EXPECT_THAT(done.err, AllOf(HasSubstr("config.toml:"), HasSubstr("nothing is written")));
+    }
+    Home empty;
+    const auto none = empty.run({"policy", "set", "--all", "deny"});
+    EXPECT_EQ(none.exit_code, 6);
+    EXPECT_THAT(none.err, HasSubstr("no server is configured"));
+}
+
+TEST_F(PolicyVerb, ANameThatNoToolHasIsWarnedOf) {
+    ASSERT_EQ(home.run({"tools", "--server", "x"}).exit_code, 0);
+    const auto set = home.run({"policy", "set", "mcp__x__ehco", "deny"});
+    EXPECT_EQ(set.exit_code, 0);
+    EXPECT_THAT(set.err, HasSubstr("had no tool \"ehco\" when it was asked last; did you mean "
+                                   "\"echo\"?"));
 }
 
 TEST_F(PolicyVerb, ListOfWhatFitsNothingIsAnError) {

@@ -49,8 +49,9 @@ TEST(ATime, IsADateOrHowLongAgo) {
     EXPECT_EQ(text("30m"), "2026-07-28T08:30:00");
     EXPECT_EQ(text("2h"), "2026-07-28T07:00:00");
     EXPECT_EQ(text("1d"), "2026-07-27T09:00:00");
-    for (const char* odd :
-         {"", "yesterday", "2026-7-28", "2h30m", "-2h", "99999999999d", "2026-07-28 09:00"})
+    for (const char* odd : {"", "yesterday", "2026-7-28", "2h30m", "-2h", "99999999999d",
+                            "2026-07-28 09:00", "2026-13-45", "2026-02-30", "2026-07-28T24:00",
+                            "2026-07-28T09:60", "2026-07-28T09:00:60"})
         EXPECT_THAT(text(odd), HasSubstr("error: ")) << odd;
 }
 

@@ -124,6 +124,15 @@ TEST_F(AVerdict, NeedsTheKeyAndNothingWhereThereIsNoTrail) {
     ASSERT_TRUE(nothing);
     EXPECT_TRUE(nothing->sound());
     EXPECT_EQ(nothing->records, 0u);
+    EXPECT_TRUE(nothing->notes.empty());
+}
+
+TEST_F(AVerdict, TellsThatRecordsMayHaveBeenTakenAwayWhereTheirKeyIs) {
+    fs::remove_all(state / "audit");
+    const auto judged = verify(state.path());
+    ASSERT_TRUE(judged);
+    ASSERT_EQ(judged->notes.size(), 1u);
+    EXPECT_THAT(judged->notes.front().what, HasSubstr("all of them were taken away"));
 }
 
 }  // namespace

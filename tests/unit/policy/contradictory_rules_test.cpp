@@ -58,8 +58,7 @@ TEST_F(ContradictoryRules, ALevelThatAListDeniesIsToldWithBothPlaces) {
     EXPECT_THAT(found(),
                 ElementsAre("user config mcp.toml:3:1: server \"git\": tools \"push\" = "
                             "allow-always never counts: permissions.deny \"mcp__git__push\" (user "
-                            "config config.toml:9:1) forbids the same, and what forbids wins; take "
-                            "one of the two away"));
+                            "config config.toml:9:1) forbids the same, and what forbids wins"));
 }
 
 TEST_F(ContradictoryRules, ABeginningIsToldWhereAllThatBeginsSoIsForbiddenAndNotWhereSomeIs) {
@@ -68,6 +67,16 @@ TEST_F(ContradictoryRules, ABeginningIsToldWhereAllThatBeginsSoIsForbiddenAndNot
     EXPECT_THAT(found(), IsEmpty()) << "the others count";
     deny("mcp__git__c*");
     EXPECT_THAT(found(), ElementsAre(HasSubstr("tools \"create_*\" = require-approval never")));
+}
+
+TEST_F(ContradictoryRules, ABeginningBesideAListOfWhatMayBeUsedCountsForThese) {
+    level("*", Level::AllowAlways, Scope::User, 3);
+    level("e*", Level::AllowAlways, Scope::User, 4);
+    config.servers.front().enabled_tools = {"echo"};
+    EXPECT_THAT(found(), IsEmpty());
+    config.servers.front().enabled_tools.reset();
+    config.permissions.allow = {"mcp__git__echo"};
+    EXPECT_THAT(found(), IsEmpty());
 }
 
 TEST_F(ContradictoryRules, AKeyThatAStrongerScopesBeginningForbidsIsTold) {
