@@ -135,6 +135,45 @@ bool tighten(std::vector<config::Agent>& agents, const config::Config& read) {
     return changed;
 }
 
+// As with agents: what cannot be read of it may be what it was to be kept from.
+bool tighten(config::Bundle& bundle, const config::Bundle& said) {
+    const auto before = bundle.servers.size();
+    std::erase_if(bundle.servers, [&](const auto& id) {
+        return std::find(said.servers.begin(), said.servers.end(), id) == said.servers.end();
+    });
+    bool changed = bundle.servers.size() != before;
+    changed = narrow(bundle.allow, said.allow) || changed;
+    changed = add_missing(bundle.deny, said.deny) || changed;
+    if (said.trust == "untrusted" && bundle.trust != said.trust) {
+        bundle.trust = said.trust;
+        changed = true;
+    }
+    if (said.mode == "meta" && bundle.mode != said.mode) {
+        bundle.mode = said.mode;
+        changed = true;
+    }
+    if (bundle.fault.empty() && !said.fault.empty()) {
+        bundle.fault = said.fault;
+        changed = true;
+    }
+    return changed;
+}
+
+bool tighten(std::vector<config::Bundle>& bundles, const config::Config& read) {
+    bool changed = false;
+    for (auto& bundle : bundles) {
+        const auto said = std::find_if(read.bundles.begin(), read.bundles.end(),
+                                       [&](const auto& each) { return each.name == bundle.name; });
+        if (said != read.bundles.end()) {
+            changed = tighten(bundle, *said) || changed;
+        } else if (bundle.fault.empty() && !read.unread.contains(bundle.place.file)) {
+            bundle.fault = config::to_string(bundle.place) + ": no file has it any more";
+            changed = true;
+        }
+    }
+    return changed;
+}
+
 const config::Server* find(const std::vector<config::Server>& servers, const std::string& id) {
     const auto found = std::find_if(servers.begin(), servers.end(),
                                     [&](const auto& each) { return each.id == id; });
@@ -231,6 +270,7 @@ std::optional<config::Config> made_stricter(const config::Config& kept, const co
     auto stricter = kept;
     bool changed = tighten(stricter.permissions, read.permissions);
     changed = tighten(stricter.agents, read) || changed;
+    changed = tighten(stricter.bundles, read) || changed;
     const Judge judge(kept, read, removed);
     for (auto& server : stricter.servers) {
         if (const auto* said = find(read.servers, server.id)) {

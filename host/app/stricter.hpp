@@ -18,7 +18,7 @@ namespace patchbay::app {
 enum class Removed { IsOff, IsBack };
 
 // `kept`, by all that `read` forbids: approvals that it lacks, `deny`, `ask`, `allow`, `enabled = false`, the tool rules and trust
-// of servers that both have, and what agents that both have are shown. Nothing where that is no more than `kept` does.
+// of servers that both have, and what agents and bundles that both have are shown. Nothing where that is no more than `kept` does.
 std::optional<config::Config> made_stricter(const config::Config& kept, const config::Config& read,
                                             Removed removed);
 

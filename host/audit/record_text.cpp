@@ -33,10 +33,11 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
 
 // Masked before it is cut: of half a secret nobody can tell that it is one. As JSON that a terminal obeys nothing of.
 void put_arguments(RecordText& record, std::string_view arguments) {
-    // Of two equal keys one would be masked, and the other one might be sent.
+    // Of two equal keys a server may take the other one: then they stand as they were written.
     const auto read = core::parse_json_object(arguments, {.unique_keys = true});
-    if (!read) return record.put_own("arguments", "(not recorded: they are odd JSON)");
-    const auto shown = core::printable_json(json::serialize(config::without_secrets("", *read)));
+    const auto shown = core::printable_json(
+        read ? json::serialize(config::without_secrets("", *read))
+             : json::serialize(json::string(config::without_secrets(arguments))));
     if (shown.size() <= kMostArguments) return record.put_raw("arguments", shown);
     record.put_raw("arguments",
                    json::serialize(json::string(core::printable(shown, kMostArguments))));

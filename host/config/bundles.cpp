@@ -109,6 +109,7 @@ std::vector<Diagnostic> missing_servers(const Config& config, const Bundle& bund
     const auto known = ids_known(config);
     std::vector<Diagnostic> missing;
     for (const auto& id : bundle.servers) {
+        if (missing.size() == kMostMissing) break;
         if (std::find(known.begin(), known.end(), id) != known.end()) continue;
         auto warning = stranger(bundle, id, " here, so nothing of it is shown");
         if (!is_told(config, warning)) missing.push_back(std::move(warning));

@@ -21,7 +21,8 @@ Bundle read_bundle(const Member& table, const Source& source, core::Effort& hint
 // A server that is not there is shown to nobody, which is safe and seldom meant.
 void tell_strange_servers(const Bundle& bundle, const std::vector<std::string>& defined,
                           core::Effort& hints, std::vector<Diagnostic>& told);
-// Those of its servers that nobody defines here, beside what was told so: for whoever asks about the bundle itself.
+inline constexpr std::size_t kMostMissing = 20;
+// Those of its servers that nobody defines here, kMostMissing at most, beside what was told so: for whoever asks about the bundle itself.
 std::vector<Diagnostic> missing_servers(const Config& config, const Bundle& bundle);
 // Bundles that show nothing by now, and agents that are shown nothing, each with its place.
 std::vector<Diagnostic> empty_views(const Config& config);

@@ -16,6 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kEnoughToTell = 64;  // of a value: a longer look would be taken once per name
+constexpr const char* kMask = "***";
 constexpr auto kNone = std::string_view::npos;
 constexpr std::string_view kPemBegins = "-----BEGIN";
 constexpr std::string_view kPemEnds = "-----END";
@@ -314,17 +315,24 @@ std::vector<std::vector<Part>> secret_parts(const json::array& args) {
     return parts;
 }
 
-json::value without_secrets(std::string_view name, const json::value& value) {
-    constexpr const char* kMask = "***";
-    if (const auto text = core::text_of(value)) {
-        if (is_secret(name, *text)) return kMask;
-        std::string shown(*text);
-        const auto parts = secret_parts(shown);
-        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-            shown.replace(part->begin, part->end - part->begin, kMask);
-        return json::string(core::masked(shown));
+std::string without_secrets(std::string_view text) {
+    std::string shown;
+    std::size_t at = 0;
+    for (const auto& part : secret_parts(text)) {
+        shown.append(text.substr(at, part.begin - at)).append(kMask);
+        at = part.end;
     }
+    return core::masked(shown.append(text.substr(at)));
+}
+
+json::value without_secrets(std::string_view name, const json::value& value) {
+    if (const auto text = core::text_of(value))
+        return is_secret(name, *text) ? json::value(kMask) : json::string(without_secrets(*text));
     if (names_a_secret(name) && !value.is_bool() && !value.is_null()) return kMask;
+    if (value.is_number()) {  // a secret may be one
+        const auto digits = json::serialize(value);
+        return core::masked(digits) == digits ? value : json::value(kMask);
+    }
     if (const auto* list = value.if_array()) {
         const auto parts = secret_parts(*list);  // the word after `--token` is one
         json::array shown;
@@ -338,8 +346,14 @@ json::value without_secrets(std::string_view name, const json::value& value) {
     const auto* object = value.if_object();
     if (!object) return value;
     json::object shown;
-    for (const auto& member : *object)
-        shown[member.key()] = without_secrets(member.key(), member.value());
+    std::size_t number = 0;
+    for (const auto& member : *object) {
+        ++number;
+        auto key = without_secrets(std::string_view(member.key()));
+        // Two that are masked are two still.
+        if (shown.contains(key)) key += " (" + std::to_string(number) + ")";
+        shown[key] = without_secrets(member.key(), member.value());
+    }
     return shown;
 }
 

@@ -31,7 +31,10 @@ std::vector<Part> secret_parts(std::string_view text);
 // The same of each of `args`; and all of what follows an option that names a secret.
 std::vector<std::vector<Part>> secret_parts(const boost::json::array& args);
 
-// `value` of that name with each secret in it masked, at any depth: by its name, by its shape, and what is known to be one.
+// A text with each secret in it masked: by its shape, and what is known to be one.
+std::string without_secrets(std::string_view text);
+// `value` of that name with each secret in it masked, at any depth: as in a text, and by its name. Of two names that are
+// masked both are there.
 boost::json::value without_secrets(std::string_view name, const boost::json::value& value);
 
 // In expanded settings, of a server or of an [auth.*] table: values of `env` and `headers` that are

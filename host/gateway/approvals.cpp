@@ -37,13 +37,13 @@ std::string arguments_of(const std::string& raw) {
     if (!read)
         return "Arguments, as written (they are odd: " +
                core::printable(read.error().message, 200) + "):\n  " +
-               folded(core::printable_json(core::log::masked(raw)), kRawBytes);
+               folded(core::printable_json(config::without_secrets(raw)), kRawBytes);
     if (read->empty()) return "Without arguments.";
     std::string shown = "Arguments:";
     std::size_t count = 0;
     for (const auto& member : *read) {
         if (++count > kMostArguments) break;
-        const auto name = visible(json::value(member.key()), kNameBytes);
+        const auto name = visible(json::value(config::without_secrets(member.key())), kNameBytes);
         shown += "\n  " + name.substr(1, name.size() - 2) + ": " +
                  visible(config::without_secrets(member.key(), member.value()), kValueBytes);
     }

@@ -98,6 +98,8 @@ void ClientEvents::notify(const std::string& server, const std::string& method,
     if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
     if (!is_said_by_servers(method)) return;
     if (method == "notifications/message") return tell_logged(server, params, about);
+    // Of resources and prompts whoever is shown some tools of a server alone is shown none.
+    if (!view_.holds(server, "mcp__" + server + "__")) return;
     const auto object = core::read_json_object(params.empty() ? "{}" : params);
     if (method != kUpdated || !object) return tell(server, method, inside(params));
     const auto uri = std::string(core::text_in(&*object, "uri").value_or(""));

@@ -211,7 +211,9 @@ Plan plan(const Imprint& running, const Imprint& wanted, const KnownTools& known
     rules.permissions(running, wanted);
     constexpr std::string_view kAgent = "agents.";
     for (auto& key : changed_keys(running.tables, wanted.tables)) {
-        if (key.starts_with(kAgent))
+        if (key.starts_with("bundles."))
+            (wanted.tables.contains(key) ? made.shown : made.closed).push_back(key);
+        else if (key.starts_with(kAgent))
             (wanted.tables.contains(key) ? made.shown : made.closed)
                 .push_back(key.substr(kAgent.size()));
         else if (!key.starts_with("executors."))  // `resolve` reads them itself

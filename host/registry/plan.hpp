@@ -36,8 +36,9 @@ struct Plan {
     std::vector<ChangedServer> adjust;           // told to the connection as it runs
     std::vector<std::string> gained, lost;       // tools, by public name
     std::vector<ChangedRule> widened, narrowed;  // of servers that run before and after
-    std::vector<std::string> shown;       // agents whose clients are shown something else, at once
-    std::vector<std::string> closed;      // agents that are gone: who comes as one is shown nothing
+    std::vector<std::string>
+        shown;  // agents, and bundles.NAME, whose clients are shown something else, at once
+    std::vector<std::string> closed;      // such that are gone: who comes as one is shown nothing
     std::vector<std::string> next_start;  // keys that a host reads once: they wait for the next one
 
     bool empty() const { return *this == Plan(); }

@@ -190,6 +190,26 @@ TEST_F(Stricter, WhatAnAgentIsShownNarrowsToo) {
         << "nor does who goes back have anybody come as it";
 }
 
+TEST_F(Stricter, WhatABundleHoldsNarrowsToo) {
+    const std::string bundle = std::string(kMine) + "[bundles.b]\n";
+    user(bundle + "servers = [\"mine\", \"proj\"]\n");
+    kept = read();
+    junk();
+    user(bundle +
+         "servers = [\"mine\", \"other\"]\nallow = [\"mcp__mine__*\"]\n"
+         "deny = [\"mcp__mine__push\"]\n");
+    const auto now = stricter().bundles.at(0);
+    EXPECT_THAT(now.servers, ElementsAre("mine")) << "nothing that it had not before";
+    EXPECT_THAT(*now.allow, ElementsAre("mcp__mine__*"));
+    EXPECT_THAT(now.deny, ElementsAre("mcp__mine__push"));
+    user(bundle + "servers = [\"mine\", \"proj\"]\nallw = []\n");
+    EXPECT_NE(stricter().bundles.at(0).fault, "");
+    user(std::string(kMine));
+    EXPECT_THAT(stricter().bundles.at(0).fault, HasSubstr("no file has it any more"));
+    user(bundle + "servers = [\"mine\", \"proj\", \"more\"]\n");
+    EXPECT_EQ(stricter().bundles.at(0).servers.size(), 2u);
+}
+
 TEST_F(Stricter, ATableThatIsNotApprovedEndsTheServersThatUseIt) {
     world.folder.write("home/user/src/project/.patchbay/config.toml",
                        "[auth.corp]\nkind = \"static\"\n");

@@ -97,6 +97,19 @@ TEST_F(SessionTest, AChangeOfAResourceIsToldByTheUriThatTheClientKnows) {
     EXPECT_EQ(at(update, "/params"), (json::object{{"uri", "patchbay+git:a:1"}, {"x", 1}}));
 }
 
+TEST_F(SessionTest, OfResourcesWhoIsShownToolsAloneIsToldNothing) {
+    view.tools = {{"mcp__git__*", "mcp__github__log"}};
+    greet();
+    const std::string update =
+        R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:)";
+    servers.at("github").say(update + R"(hidden"}})");
+    servers.at("git").say(update + R"(shown"}})");
+    ASSERT_TRUE(wait([&] { return !told("notifications/resources/updated").empty(); }));
+    const auto updates = told("notifications/resources/updated");
+    ASSERT_EQ(updates.size(), 1u);
+    EXPECT_THAT(json::serialize(updates.at(0)), HasSubstr("shown"));
+}
+
 TEST_F(SessionTest, ACallReachesItsServerAsItWasWrittenButForItsName) {
     greet();
     session().take(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":)"

@@ -248,6 +248,13 @@ TEST(Plan, AnAgentThatIsGoneIsShownNothing) {
               "closed a: it is gone, and who comes as it is shown nothing\n");
 }
 
+TEST(Plan, ABundleCountsAtOnceAsAnAgentDoes) {
+    EXPECT_EQ(text_of(plan_of("[bundles.a]\nservers = [\"x\"]\n[bundles.b]\nservers = [\"x\"]\n",
+                              "[bundles.b]\nservers = [\"y\"]\n")),
+              "shown bundles.b: its clients are shown what it says by now\n"
+              "closed bundles.a: it is gone, and who comes as it is shown nothing\n");
+}
+
 TEST(Plan, OfABrokenEnterpriseFileStopsAll) {
     auto denied = config_of("[servers.a]\ncommand = \"run\"\n");
     const auto before = snapshot_of(denied);
