@@ -2,6 +2,7 @@
 
 #include "app/form_field.hpp"
 #include "app/output.hpp"
+#include "app/visible_json.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t kForms = 16;              // of one server waiting at once; more are declined
 constexpr std::size_t kTypedBytes = 64u << 10;  // without a line break; stdin may be any file
 constexpr unsigned kWithdrawn = 16;  // questions of one server in a row that nobody could answer
-
-std::string text_of(const json::object& object, const char* key) {
-    return core::printable(core::text_in(&object, key).value_or(""), 500);
-}
 
 // Also what has no line break yet, so without lines for that moment. Not by tcflush(): it takes away
 // a Ctrl-C too that has just been typed and is no signal yet.
@@ -76,8 +73,8 @@ std::uint64_t TerminalAsker::ask(const std::string& server, const json::object& 
     Form form;
     form.id = ++last_;
     form.server = server;
-    form.heading =
-        "server \"" + server + "\" asks: " + text_of(params, "message") + "\n(Ctrl-D declines)";
+    form.heading = "server \"" + server + "\" asks: " + printable_in(params, "message") +
+                   "\n(Ctrl-D declines)";
     form.schema = schema->get_object();
     form.answer = std::move(answer);
     const auto* properties = core::object_in(&form.schema, "properties");

@@ -108,7 +108,7 @@ void Batch::take_line(std::string_view text) {
     in_flight_.add(id);
     if (more_ && more_->start(line, in_flight_)) return;
     if (!operations_.accepts(line)) return;
-    if (text_of(*members, "op") != "barrier") return operations_.start(line);
+    if (core::string_in(*members, "op") != "barrier") return operations_.start(line);
     in_flight_.forget(id);  // it would wait for itself; advance() answers it
     barrier_ = id;
 }

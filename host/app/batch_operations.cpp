@@ -27,7 +27,7 @@ bool to_be_asked(const BatchLine& line) {
 }  // namespace
 
 bool BatchOperations::accepts(const BatchLine& line) {
-    const auto op = text_of(line.members, "op");
+    const auto op = core::string_in(line.members, "op");
     const auto ops = known_ops();
     if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
         const auto what = op.empty() ? "\"op\" is missing"
@@ -38,13 +38,13 @@ bool BatchOperations::accepts(const BatchLine& line) {
     }
     if (const auto trouble = trouble_with_params(line.members); !trouble.empty())
         return in_flight_.refuse(line, trouble), false;
-    if (const auto server = text_of(line.members, "server"); !servers_.has(server))
+    if (const auto server = core::string_in(line.members, "server"); !servers_.has(server))
         return in_flight_.fail(line.id, servers_.no_such_server(server)), false;
     return true;
 }
 
 void BatchOperations::start(const BatchLine& line) {
-    const auto op = text_of(line.members, "op");
+    const auto op = core::string_in(line.members, "op");
     if (op == "tools/call") return call_tool(line);
     if (op == "tools/list") return list_tools(line);
     for (const auto kind :
@@ -55,7 +55,7 @@ void BatchOperations::start(const BatchLine& line) {
     if (op == "status") return show_status(line);
     if (op == "events") return tell_events(line);
     if (op != "request") return ask_server(line, op);
-    const auto method = text_of(line.members, "method");
+    const auto method = core::string_in(line.members, "method");
     if (method.empty()) return in_flight_.refuse(line, "op \"request\" needs a \"method\"");
     ask_server(line, method);
 }
@@ -78,7 +78,7 @@ void BatchOperations::call_tool(const BatchLine& line) {
 
 void BatchOperations::ask_server(const BatchLine& line, const std::string& method) {
     router::ServerRequest asked;
-    asked.server = text_of(line.members, "server");
+    asked.server = core::string_in(line.members, "server");
     if (asked.server.empty())
         return in_flight_.refuse(line, core::printable(method, 200) + " needs a \"server\"");
     asked.method = method;
@@ -95,7 +95,7 @@ void BatchOperations::ask_server(const BatchLine& line, const std::string& metho
 }
 
 void BatchOperations::list_tools(const BatchLine& line) {
-    const auto server = text_of(line.members, "server");
+    const auto server = core::string_in(line.members, "server");
     recall_(server);
     in_flight_.add(line.id).list = service::list_tools(
         servers_, caller_, server, to_be_asked(line) ? service::Ask::Anew : service::Ask::IfStale,
@@ -106,7 +106,7 @@ void BatchOperations::list_tools(const BatchLine& line) {
 }
 
 void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
-    const auto server = text_of(line.members, "server");
+    const auto server = core::string_in(line.members, "server");
     recall_(server);  // who has listed tools has said what else it has
     using Which = service::ThingListing::Servers;
     in_flight_.add(line.id).list = service::list_things(
@@ -141,14 +141,15 @@ void BatchOperations::cancel(const BatchLine& line) {
                                                core::printable(target, 80) + " is in flight"});
     const auto call = found->call;  // `found` is not good any more once something was answered
     in_flight_.succeed(line.id, "{}");
-    servers_.router().cancel(call, text_of(line.members, "reason"));
+    servers_.router().cancel(call, core::string_in(line.members, "reason"));
 }
 
 void BatchOperations::wait_for(const BatchLine& line) {
-    const auto method = text_of(line.members, "method");
+    const auto method = core::string_in(line.members, "method");
     if (method.empty())
         return in_flight_.refuse(line, "wait needs the \"method\" of a notification");
-    waits_.begin(line.id, text_of(line.members, "server"), method, timeout_of(line.members));
+    waits_.begin(line.id, core::string_in(line.members, "server"), method,
+                 timeout_of(line.members));
 }
 
 void BatchOperations::end_hopeless_waits() {
@@ -182,7 +183,8 @@ void BatchOperations::tell_events(const BatchLine& line) {
         return in_flight_.fail(
             line.id, {ErrorCode::Limit, "events are followed " + std::to_string(kFollows) +
                                             " times already; cancel one of these"});
-    const EventStream stream{text_of(line.members, "server"), in_flight_.tell_event(line.id)};
+    const EventStream stream{core::string_in(line.members, "server"),
+                             in_flight_.tell_event(line.id)};
     stream.tell_kept(*event_log_, core::integer_in(&line.members, "after"));
     if (!follows) return in_flight_.succeed(line.id, last_event_text(*event_log_));
     auto& request = in_flight_.add(line.id);

@@ -11,7 +11,6 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
 constexpr std::string_view kLastLine = "{\"event\":\"end\",";
 
 }  // namespace

@@ -121,10 +121,6 @@ Error wrong_line(std::size_t number, const std::string& why) {
     return {ErrorCode::Invalid, name_of_line(number) + ": " + why};
 }
 
-std::string text_of(const json::object& object, const char* key) {
-    return std::string(core::text_in(&object, key).value_or(""));
-}
-
 std::chrono::milliseconds timeout_of(const json::object& request) {
     const auto* value = request.if_contains("timeout_ms");
     return std::chrono::milliseconds(value && value->is_int64() ? value->get_int64() : 0);
@@ -162,7 +158,7 @@ const json::value* param_of(const json::object& request, const char* key) {
 }
 
 std::string trouble_with_params(const json::object& request) {
-    const auto op = text_of(request, "op");
+    const auto op = core::string_in(request, "op");
     if (auto unknown = unknown_member(request, op); !unknown.empty()) return unknown;
     if (op == "request") return {};  // the server judges the rest
     for (const auto& needed : kNeeded) {

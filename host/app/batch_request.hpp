@@ -30,7 +30,6 @@ std::string trouble_with(const boost::json::object& request);
 // What is wrong with what its op takes and needs; empty: nothing.
 std::string trouble_with_params(const boost::json::object& request);
 
-std::string text_of(const boost::json::object& object, const char* key);   // empty: none
 std::chrono::milliseconds timeout_of(const boost::json::object& request);  // 0: none
 // A member of `params`, or of the request itself when there is none; null: it is not there.
 const boost::json::value* param_of(const boost::json::object& request, const char* key);

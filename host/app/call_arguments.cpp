@@ -70,13 +70,13 @@ std::string written(const json::value& value, const std::string& typed) {
     return same && *same == value ? typed : json::serialize(value);
 }
 
-using Written = std::vector<std::pair<std::string, std::string>>;  // key, JSON
-bool holds(const Written& members, const std::string& key) {
+using WrittenPairs = std::vector<std::pair<std::string, std::string>>;  // key, JSON
+bool holds(const WrittenPairs& members, const std::string& key) {
     return std::any_of(members.begin(), members.end(),
                        [&](const auto& member) { return member.first == key; });
 }
 // `text` with the members of `changed` in place of its own.
-std::string with_members(std::string_view text, const Written& changed) {
+std::string with_members(std::string_view text, const WrittenPairs& changed) {
     std::string out = "{";
     const auto append = [&](const std::string& key, std::string_view value) {
         if (out.size() > 1) out += ',';
@@ -144,7 +144,7 @@ Error given_twice(const std::string& key) {
 
 Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>& pairs,
                              const json::value& schema, Check check) {
-    Written given;
+    WrittenPairs given;
     for (const auto& pair : pairs) {
         auto cut = key_and_value(pair);
         if (!cut) return cut.error();

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNameDigits = 64;  // of a SHA-256
-constexpr const char* kSuffix = ".json";
+constexpr std::size_t kListDigits = 64;  // of a SHA-256
+constexpr const char* kListSuffix = ".json";
 constexpr std::chrono::seconds kBetweenLooks{60};
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
@@ -52,8 +52,8 @@ bool is_newer(int folder, const std::string& name, catalogue::Time listed, catal
 bool is_ours(const fs::directory_entry& file) {
     const auto name = file.path().filename().string();
     std::error_code gone;
-    return name.size() > kNameDigits && name.find_first_not_of("0123456789abcdef") == kNameDigits &&
-           name.substr(kNameDigits).starts_with(kSuffix) &&
+    return name.size() > kListDigits && name.find_first_not_of("0123456789abcdef") == kListDigits &&
+           name.substr(kListDigits).starts_with(kListSuffix) &&
            file.symlink_status(gone).type() == fs::file_type::regular;
 }
 
@@ -107,7 +107,7 @@ const std::optional<std::string>& CatalogueFolder::account_of(const std::string&
 
 std::string CatalogueFolder::file_of(const std::string& server, const std::string& definition) {
     const auto& account = account_of(server, definition);
-    return account ? core::sha256_hex(server + "\n" + definition + *account) + kSuffix : "";
+    return account ? core::sha256_hex(server + "\n" + definition + *account) + kListSuffix : "";
 }
 
 std::string CatalogueFolder::file_of(const std::string& server, const catalogue::Origin& origin,
@@ -116,7 +116,7 @@ std::string CatalogueFolder::file_of(const std::string& server, const catalogue:
     if (!account) return {};
     return core::sha256_hex(server + "\n" + origin.definition + *account + "\n" +
                             catalogue::name_of(list) + "\n" + origin.folder) +
-           kSuffix;
+           kListSuffix;
 }
 
 // Opened and judged once for all that are read in a row.

@@ -18,22 +18,13 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kRecordBytes = 64u << 10, kKeyDigits = 16;
+constexpr std::int64_t kRecordVersion = 1;
+constexpr std::size_t kRecordBytes = 64u << 10, kRecordKeyDigits = 16;
 // Whoever could write a record would have an undo put their text into a file of this user.
 constexpr auto kOthers = core::Others::MayNothing;
 // A command changes a file in milliseconds; who waits so long waits for one that hangs.
-constexpr std::chrono::seconds kTurn{10};
+constexpr std::chrono::seconds kRecordTurn{10};
 constexpr const char* kTurnFile = "connect.lock";
-
-std::vector<std::string> texts_in(const json::object& table, std::string_view key) {
-    std::vector<std::string> texts;
-    const auto* value = table.if_contains(key);
-    if (const auto* list = value ? value->if_array() : nullptr)
-        for (const auto& item : *list)
-            if (const auto text = core::text_of(item)) texts.emplace_back(*text);
-    return texts;
-}
 
 }  // namespace
 
@@ -43,14 +34,14 @@ ClientRecord::ClientRecord(const std::string& state_directory, std::string clien
       client_(std::move(client)),
       file_(std::move(file)),
       entry_(std::move(entry)),
-      name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kKeyDigits)),
+      name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kRecordKeyDigits)),
       backup_(directory_ + "/" + name_ + ".before") {}
 
 // One lock for all files: a command may change several, and two that take them in another order would wait for ever.
 Result<core::Descriptor> ClientRecord::take_turn(const std::string& directory) {
     const auto folder = core::open_private_directory(directory, kOthers, core::Make::Yes);
     if (!folder) return folder.error();
-    return core::take_turn(*folder, directory, kTurnFile, kTurn);
+    return core::take_turn(*folder, directory, kTurnFile, kRecordTurn);
 }
 
 // Shared, and for a moment: who wants it meanwhile tries again.
@@ -65,7 +56,7 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
     const auto text = core::read_private(directory_, name_ + ".json", kOthers, kRecordBytes);
     if (!text) return text.error();
     const auto record = *text ? core::parse_json_object(**text) : Error{ErrorCode::NotFound, {}};
-    if (!record || core::integer_in(&*record, "version") != kVersion) return Read();
+    if (!record || core::integer_in(&*record, "version") != kRecordVersion) return Read();
     auto before =
         core::read_private(directory_, name_ + ".before", kOthers, config::edit::kBounds.bytes);
     if (!before) return before.error();
@@ -75,7 +66,7 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
     if (core::text_in(&*record, "before") != core::sha256_hex(change.before)) return Read();
     const auto* made = record->if_contains("made");
     change.made = made && made->is_bool() && made->get_bool();
-    change.folders = texts_in(*record, "folders");
+    change.folders = core::texts_in(*record, "folders");
     change.after = core::text_in(&*record, "after").value_or("");
     if (const auto* value = core::object_in(&*record, "value")) change.value = *value;
     change.by = core::text_in(&*record, "by").value_or("");
@@ -87,7 +78,7 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
 // neither for a whole.
 Result<void> ClientRecord::write(const ClientChange& change) const {
     const json::object record{
-        {"version", kVersion},
+        {"version", kRecordVersion},
         {"client", client_},
         {"file", file_},
         {"entry", entry_},

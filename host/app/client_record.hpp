@@ -33,6 +33,8 @@ struct ClientChange {
 
 class ClientRecord {
 public:
+    static constexpr const char* kOurs = "patchbay";  // among the clients: our own files of scopes
+
     ClientRecord(const std::string& state_directory, std::string client, std::string file,
                  std::string entry);
 

@@ -8,12 +8,6 @@
 
 namespace patchbay::app {
 
-namespace {
-
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-
-}  // namespace
-
 ClientRelay::ClientRelay(Session& session, HostLine& line)
     : session_(session),
       line_(line),

@@ -1,5 +1,6 @@
 #include "app/form_field.hpp"
 
+#include "app/visible_json.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
@@ -18,10 +19,6 @@ constexpr std::size_t kListBytes = 2'000;  // of titles shown
 
 const json::object* field_of(const json::object& form, const std::string& name) {
     return core::object_in(core::object_in(&form, "properties"), name);
-}
-
-std::string text_of(const json::object& object, const char* key) {
-    return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
 bool has_type(const json::object& field, std::string_view type) {
@@ -69,7 +66,7 @@ Choices choices_of(const json::object& field) {
             const auto* value = choice ? choice->if_contains("const") : nullptr;
             if (!value) continue;
             choices.values.push_back(*value);
-            const auto title = text_of(*choice, "title");
+            const auto title = printable_in(*choice, "title");
             if (!title.empty()) choices.titles += "\n    " + plain_json(*value) + ": " + title;
         }
     }
@@ -91,7 +88,7 @@ std::string limits_of(const json::object& field, const char* least, const char* 
 }
 
 // What is shown of a format, and how a value of it looks.
-struct Format {
+struct FieldFormat {
     const char* name;
     const char* word;
     const char* example;
@@ -158,17 +155,17 @@ bool is_date_time(std::string_view text) {
     return rest == "Z" || rest == "z" || has_shape(rest, "+00:00") || has_shape(rest, "-00:00");
 }
 
-constexpr Format kFormats[] = {
+constexpr FieldFormat kFormats[] = {
     {"email", "e-mail", "name@example.org", is_email},
     {"uri", "URI", "https://example.org/", is_uri},
     {"date", "date", "2026-01-31", is_date},
     {"date-time", "date and time", "2026-01-31T12:00:00Z", is_date_time},
 };
 
-const Format* format_of(const json::object& field) {
+const FieldFormat* format_of(const json::object& field) {
     const auto name = core::text_in(&field, "format").value_or("");
     const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                     [&](const Format& each) { return name == each.name; });
+                                     [&](const FieldFormat& each) { return name == each.name; });
     return found == std::end(kFormats) ? nullptr : found;
 }
 
@@ -198,7 +195,7 @@ void add_limits(std::vector<std::string>& words, const json::object& field) {
             limits_of(field, "exclusiveMinimum", "exclusiveMaximum", " and not that itself"));
     } else {
         add(words, limits_of(field, "minLength", "maxLength", " characters"));
-        if (const auto pattern = text_of(field, "pattern"); !pattern.empty())
+        if (const auto pattern = printable_in(field, "pattern"); !pattern.empty())
             words.push_back("pattern " + pattern);
     }
 }
@@ -275,7 +272,7 @@ std::string shown_field(const json::object& form, const std::string& name) {
     if (!field) return text + (is_required(form, name) ? " (required):" : ":");
     const auto choices = choices_of(*field);
     std::vector<std::string> said;
-    for (const char* key : {"title", "description"}) add(said, text_of(*field, key));
+    for (const char* key : {"title", "description"}) add(said, printable_in(*field, key));
     const auto* given = field->if_contains("default");  // which an empty line takes
     add(said, kind_of(*field, choices.values, !given && is_required(form, name)));
     if (!said.empty()) text += " (" + core::join(said, "; ") + ")";

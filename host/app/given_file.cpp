@@ -1,5 +1,6 @@
 #include "app/given_file.hpp"
 
+#include "app/client_record.hpp"
 #include "config/edit/edit.hpp"
 #include "config/references.hpp"
 #include "config/show.hpp"
@@ -19,7 +20,6 @@ using config::pieces_of;
 
 namespace {
 
-constexpr const char* kOurs = "patchbay";
 using Variables = EntryWords::Variables;
 
 bool holds_reference(std::string_view text) {
@@ -104,7 +104,7 @@ bool has_no_tool(const config::GivenServer& given) {
     const auto [names, exact] = tools_of(given);
     return names && exact && names->empty();
 }
-constexpr const char* kNoTool = "the rules leave no tool of it that it may use";
+constexpr const char* kNoToolLeft = "the rules leave no tool of it that it may use";
 
 // One server, for one client.
 class Entry {
@@ -123,7 +123,7 @@ public:
         if (!build && server_.transport != "stdio")
             return leave_out(std::string(client_.title) + " does not speak " + server_.transport +
                              ", as far as " + client_.source + " says");
-        if (has_no_tool(given_)) return leave_out(kNoTool);
+        if (has_no_tool(given_)) return leave_out(kNoToolLeft);
         settings_ = server_.settings;
         add_bearer();
         pass_variables();
@@ -409,7 +409,8 @@ void write_ours(const config::GivenServer& given, const config::Environment& env
     const auto& server = given.server;
     if (has_no_tool(given)) {
         out.warnings.push_back({config::RuleId::LeftOut, config::Severity::Warning, server.place,
-                                "server \"" + server.id + "\" is left out: " + kNoTool, server.id});
+                                "server \"" + server.id + "\" is left out: " + kNoToolLeft,
+                                server.id});
         return;
     }
     auto written = server;
@@ -479,9 +480,9 @@ Result<std::string> file_text(const KnownClient* client, const GivenEntries& giv
 }
 
 Result<const KnownClient*> format_named(const std::string& name) {
-    if (name == kOurs) return static_cast<const KnownClient*>(nullptr);
+    if (name == ClientRecord::kOurs) return static_cast<const KnownClient*>(nullptr);
     if (const auto* client = find_client(name)) return client;
-    std::vector<std::string> known{kOurs};
+    std::vector<std::string> known{ClientRecord::kOurs};
     for (const auto& each : known_clients()) known.emplace_back(each.id);
     return Error{ErrorCode::Invalid, "--format: \"" + core::printable(name, 80) + "\" is none" +
                                          core::did_you_mean(name, known) + "; expected one of " +

@@ -26,11 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds kMostWait{10};
 constexpr const char* kLock = "lock";
-constexpr const char* kTurn = ".turn";
-
-Error failed(const std::string& what, const std::string& path) {
-    return {ErrorCode::Io, "cannot " + what + " " + path + ": " + std::strerror(errno)};
-}
+constexpr const char* kTurnSuffix = ".turn";
 
 void remove_folder(const std::string& path) {
     std::error_code ignored;
@@ -110,15 +106,15 @@ Result<RunFolder> RunFolder::make_locked(const std::string& base, const std::str
         core::open_private_directory(base, core::Others::MayNothing, core::Make::Yes);
     if (!directory) return directory.error();
     // Between a folder and its lock nobody sweeps.
-    const auto turn = core::take_turn(*directory, base, kTurn, kMostWait);
+    const auto turn = core::take_turn(*directory, base, kTurnSuffix, kMostWait);
     if (!turn) return turn.error();
     sweep(base);
     auto path = base + "/" + session + "-XXXXXX";
-    if (!::mkdtemp(path.data())) return failed("make", path);
+    if (!::mkdtemp(path.data())) return core::io_failure("make", path);
     core::Descriptor lock(::open((path + "/" + kLock).c_str(),
                                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        const auto error = failed("lock", path);
+        const auto error = core::io_failure("lock", path);
         remove_folder(path);
         return error;
     }

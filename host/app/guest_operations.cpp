@@ -46,7 +46,7 @@ std::chrono::milliseconds time_in(const BatchLine& line, const char* key) {
 
 // Beyond the words of `batch`: what a command of ours needs to show the same as with a host of its own.
 bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
-    const auto op = text_of(line.members, "op");
+    const auto op = core::string_in(line.members, "op");
     if (op == "host/connect")
         connect(line, in_flight);
     else if (op == "host/ask")
@@ -83,7 +83,7 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
         in_flight.succeed(line.id, "{}");
         // Not in the middle of its own lines, should it mean itself.
         servers_.connections().loop().defer(
-            lifetime_.guard([this, guest, why = text_of(line.members, "why")] {
+            lifetime_.guard([this, guest, why = core::string_in(line.members, "why")] {
                 control_.interrupt(static_cast<std::size_t>(guest), why);
             }));
     } else if (op == "host/approve") {
@@ -97,7 +97,7 @@ bool GuestOperations::start(const BatchLine& line, BatchInFlight& in_flight) {
 void GuestOperations::decide(const BatchLine& line) {
     const auto guest = core::integer_in(&line.members, "guest").value_or(0);
     const auto number = core::integer_in(&line.members, "approval").value_or(0);
-    const auto level = config::level_from(text_of(line.members, "level"));
+    const auto level = config::level_from(core::string_in(line.members, "level"));
     servers_.connections().loop().defer(lifetime_.guard([this, guest, number, level] {
         control_.decide(static_cast<std::size_t>(guest), number,
                         level ? connection::approval_for(*level) : connection::Approval::Refused);
@@ -139,7 +139,7 @@ void GuestOperations::ask(const BatchLine& line, BatchInFlight& in_flight) {
 
 void GuestOperations::find(const BatchLine& line, BatchInFlight& in_flight) {
     service::find_tool(
-        servers_, caller_, text_of(line.members, "name"), time_in(line, "timeout_ms"),
+        servers_, caller_, core::string_in(line.members, "name"), time_in(line, "timeout_ms"),
         lifetime_.guard([&in_flight, id = line.id](Result<router::ListedTool> found) {
             if (!found) return in_flight.fail(id, found.error());
             in_flight.succeed(id, json::serialize(tool_text(*found)));
@@ -147,22 +147,23 @@ void GuestOperations::find(const BatchLine& line, BatchInFlight& in_flight) {
 }
 
 void GuestOperations::list_things(const BatchLine& line, BatchInFlight& in_flight) {
-    const auto server = text_of(line.members, "server");
+    const auto server = core::string_in(line.members, "server");
     if (!servers_.has(server)) return in_flight.fail(line.id, servers_.no_such_server(server));
     auto kind = service::Kind::Resources;
     for (const auto each : {service::Kind::Templates, service::Kind::Prompts})
-        if (text_of(line.members, "kind") == service::words_of(each).method) kind = each;
+        if (core::string_in(line.members, "kind") == service::words_of(each).method) kind = each;
     auto done = lifetime_.guard([&in_flight, id = line.id](const service::ThingList& list) {
         in_flight.succeed(id, json::serialize(things_text(list)));
     });
-    in_flight.add(line.id).list = service::list_things(
-        servers_, caller_, kind, server, which_in(text_of(line.members, "which")), std::move(done));
+    in_flight.add(line.id).list =
+        service::list_things(servers_, caller_, kind, server,
+                             which_in(core::string_in(line.members, "which")), std::move(done));
 }
 
 // As `tools/call`, but that some of its time is spent already: finding the tool was the same command's.
 void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
     router::Call call;
-    call.name = text_of(line.members, "name");
+    call.name = core::string_in(line.members, "name");
     call.arguments = raw_member_of(line.text, "arguments");
     call.timeout = time_in(line, "timeout_ms");
     call.reference = reference_;
@@ -174,8 +175,8 @@ void GuestOperations::call(const BatchLine& line, BatchInFlight& in_flight) {
 }
 
 void GuestOperations::turn(const BatchLine& line, BatchInFlight& in_flight) {
-    const auto op = text_of(line.members, "op");
-    const auto server = text_of(line.members, "server");
+    const auto op = core::string_in(line.members, "op");
+    const auto server = core::string_in(line.members, "server");
     auto& servers = control_.server_switch();
     const auto done = op == "host/stop"      ? servers.stop(server)
                       : op == "host/start"   ? start_server(server)
@@ -190,7 +191,7 @@ void GuestOperations::move(const BatchLine& line, BatchInFlight& in_flight) {
     auto& reload = control_.reload();
     auto moved = lifetime_.guard(
         [this, &in_flight, id = line.id](const auto& plan) { tell_move(plan, id, in_flight); });
-    if (text_of(line.members, "op") == "host/apply")
+    if (core::string_in(line.members, "op") == "host/apply")
         reload.apply(std::move(moved));
     else
         moved(reload.rollback());

@@ -1,5 +1,6 @@
 #include "app/hello.hpp"
 
+#include "app/visible_json.hpp"
 #include "core/error_words.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
@@ -19,6 +20,10 @@ namespace json = boost::json;
 
 namespace {
 
+std::string told_in(const json::object& object, std::string_view key) {
+    return printable_in(object, key, 1000);
+}
+
 std::string blank_behind(const std::string& word) {
     return word.empty() ? word : word + " ";
 }
@@ -28,10 +33,6 @@ constexpr const char* kByOption = "option";  // among "approving"
 constexpr const char* kAtTerminal = "terminal";
 
 // What the other side says of itself may come to be printed, so it has been made fit for that before anybody sees it.
-std::string text_of(const json::object& object, const char* key) {
-    return core::printable(core::text_in(&object, key).value_or(""), 1000);
-}
-
 // What both sides begin with, once its protocol is ours.
 // The protocol is judged before anything else is read: of another one only these two members are known.
 Result<json::object> members_of(std::string_view line, const char* whose) {
@@ -47,7 +48,7 @@ Result<json::object> members_of(std::string_view line, const char* whose) {
     if (!protocol || !protocol->is_int64()) return no_greeting;
     if (protocol->get_int64() != kHostProtocol)
         return Error{ErrorCode::Unsupported,
-                     "patchbay " + blank_behind(text_of(*said, "version")) +
+                     "patchbay " + blank_behind(told_in(*said, "version")) +
                          "there speaks protocol " + std::to_string(protocol->get_int64()) +
                          ", patchbay " PATCHBAY_VERSION " here " + std::to_string(kHostProtocol) +
                          "; end the host and start it anew with one version"};
@@ -111,8 +112,8 @@ Result<Shown> shown_in(const json::object& said) {
     auto servers = texts_in(*told, "servers"), tools = texts_in(*told, "tools");
     if (!servers) return servers.error();
     if (!tools) return tools.error();
-    return Shown{text_of(*told, "only"), text_of(*told, "agent"), std::move(*servers),
-                 std::move(*tools), text_of(*told, "bundle")};
+    return Shown{told_in(*told, "only"), told_in(*told, "agent"), std::move(*servers),
+                 std::move(*tools), told_in(*told, "bundle")};
 }
 
 }  // namespace
@@ -157,7 +158,7 @@ std::string refusal_line(const Error& error) {
 Result<Hello> parse_hello(std::string_view line) {
     const auto said = members_of(line, "the");
     if (!said) return said.error();
-    const auto as = text_of(*said, "as");
+    const auto as = told_in(*said, "as");
     auto guest = Guest::Batch;  // programs of others, which may not know the word
     for (const auto each : {Guest::Person, Guest::Client})
         if (as == word_of(each)) guest = each;
@@ -171,9 +172,9 @@ Result<Hello> parse_hello(std::string_view line) {
     const auto has = [&](const char* word) {
         return std::find(approving->begin(), approving->end(), word) != approving->end();
     };
-    return Hello{text_of(*said, "version"),
+    return Hello{told_in(*said, "version"),
                  guest,
-                 text_of(*said, "configuration"),
+                 told_in(*said, "configuration"),
                  std::move(*shown),
                  {has(kByOption), has(kAtTerminal)}};
 }
@@ -182,22 +183,22 @@ Result<Welcome> parse_welcome(std::string_view line) {
     const auto said = members_of(line, "the host's");
     if (!said) return said.error();
     if (const auto* error = core::object_in(&*said, "error"))
-        return Error{error_code_from(text_of(*error, "kind")).value_or(ErrorCode::Internal),
-                     text_of(*error, "message")};
+        return Error{error_code_from(told_in(*error, "kind")).value_or(ErrorCode::Internal),
+                     told_in(*error, "message")};
     // A host of another version may leave out what it does not know: all but the protocol has a meaning when missing.
     Welcome welcome;
-    welcome.version = text_of(*said, "version");
+    welcome.version = told_in(*said, "version");
     if (const auto* pid = said->if_contains("pid"); pid && pid->is_int64())
         welcome.pid = static_cast<int>(pid->get_int64());
     if (const auto guest = core::integer_in(&*said, "guest"); guest && *guest > 0)
         welcome.guest = static_cast<std::size_t>(*guest);
-    welcome.since = text_of(*said, "since");
+    welcome.since = told_in(*said, "since");
     welcome.fits = core::flag_in(&*said, "fits") == true;
-    welcome.kept = text_of(*said, "kept");
+    welcome.kept = told_in(*said, "kept");
     if (const auto number = core::integer_in(&*said, "configuration"); number && *number > 0)
         welcome.configuration = static_cast<std::uint64_t>(*number);
-    welcome.looks_because = text_of(*said, "looks_because");
-    welcome.next_start = text_of(*said, "next_start");
+    welcome.looks_because = told_in(*said, "looks_because");
+    welcome.next_start = told_in(*said, "next_start");
     return welcome;
 }
 

@@ -15,7 +15,7 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kSecretBytes = 4096;
 constexpr char kEndOfText = 4, kInterrupt = 3, kKill = 21;  // Ctrl-D, -C, -U
 
 // Signals that would end us wait for as long as it lives, and are delivered then.
@@ -83,7 +83,7 @@ Result<std::string> typed(int terminal, const Patience& patience) {
             take_back_one(line);
         else if (letter == kKill)
             line.clear();
-        else if (line.size() >= kMostBytes)
+        else if (line.size() >= kSecretBytes)
             return Error{ErrorCode::Invalid, "more than 4096 bytes were typed, the limit"};
         else
             line += letter;

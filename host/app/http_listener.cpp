@@ -26,8 +26,6 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-
 // By the file that is named alone in it.
 TermFault fault_of_tls(const HttpTerms& terms, const Error& error) {
     const auto names = [&](const std::string& file) {

@@ -1,5 +1,7 @@
 #include "app/log_follower.hpp"
 
+#include "app/server_log.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,8 +10,6 @@
 namespace patchbay::app {
 
 namespace {
-
-constexpr unsigned kMostFiles = 100;  // that [log] server_files may say
 
 core::Descriptor open_file(const std::string& path) {
     return core::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -42,7 +42,7 @@ std::string LogFollower::put_aside(unsigned number) const {
 unsigned LogFollower::number_of_ours() const {
     struct stat ours {};
     if (file_.get() < 0 || ::fstat(file_.get(), &ours) != 0) return 0;
-    for (unsigned number = 1; number <= kMostFiles; ++number)
+    for (unsigned number = 1; number <= ServerLog::kMostFiles; ++number)
         if (is_same_file(ours, put_aside(number))) return number;
     return 0;
 }
@@ -58,7 +58,7 @@ void LogFollower::look() {
 void LogFollower::catch_up() {
     // Where there was none, all of them are new.
     const bool all = std::exchange(nothing_yet_, false);
-    for (auto number = all ? kMostFiles + 1 : number_of_ours(); number > 1; --number)
+    for (auto number = all ? ServerLog::kMostFiles + 1 : number_of_ours(); number > 1; --number)
         if (const auto file = open_file(put_aside(number - 1)); file.get() >= 0)
             read_rest(file.get());
     auto next = open_file(path_);

@@ -8,23 +8,15 @@
 namespace patchbay::app {
 namespace json = boost::json;
 
-namespace {
-
-std::string text_in(const json::object& record, const char* name) {
-    return std::string(core::text_in(&record, name).value_or(""));
-}
-
-}  // namespace
-
 Login login_of(const std::string& server, const json::object& record) {
     Login login{server,
-                text_in(record, "issuer"),
-                text_in(record, "scope"),
-                text_in(record, "principal"),
+                core::string_in(record, "issuer"),
+                core::string_in(record, "scope"),
+                core::string_in(record, "principal"),
                 {},
-                !text_in(record, "refresh_token").empty() || record.contains("keyring"),
+                !core::string_in(record, "refresh_token").empty() || record.contains("keyring"),
                 record.contains("keyring"),
-                !text_in(record, "ended").empty()};
+                !core::string_in(record, "ended").empty()};
     if (login.ended) login.renewable = false;
     if (login.ended) return login;  // what it says of its time is that of the token that is gone
     const auto* expires = record.if_contains("expires_at");

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kColumns = 78;
 
 // So that every sign is what it is typed as: roff makes typographic ones of some.
-std::string escaped(std::string_view text) {
+std::string escaped_roff(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
@@ -50,7 +50,7 @@ std::string escaped(std::string_view text) {
 std::string filled(const std::string& text) {
     std::string out, line, word;
     for (std::istringstream words(text); words >> word;) {
-        word = escaped(word);
+        word = escaped_roff(word);
         if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
             out += line + "\n";
             line.clear();
@@ -76,9 +76,9 @@ class Page : public CLI::Formatter {
 public:
     std::string of(const CLI::App& verb, const std::string& date) const {
         const auto title = in_upper_case(name_of_page(verb));
-        std::string out = ".TH " + escaped(title) + " 1 " + date +
+        std::string out = ".TH " + escaped_roff(title) + " 1 " + date +
                           " \"patchbay " PATCHBAY_VERSION "\" Patchbay\n.SH NAME\n";
-        out += escaped(name_of_page(verb)) + " \\- " + filled(verb.get_description());
+        out += escaped_roff(name_of_page(verb)) + " \\- " + filled(verb.get_description());
         out += ".SH SYNOPSIS\n" + synopsis(verb);
         out += arguments(verb) + options(verb) + commands(verb);
         return out + footer(verb.get_footer()) + see_also(verb);
@@ -94,15 +94,15 @@ private:
 
     static std::string entry(const std::string& name, const std::string& what) {
         const auto text = filled(what);
-        return ".TP\n\\fB" + escaped(name) + "\\fR\n" + (text.empty() ? "\\&\n" : text);
+        return ".TP\n\\fB" + escaped_roff(name) + "\\fR\n" + (text.empty() ? "\\&\n" : text);
     }
     std::string entry(const CLI::Option& option, bool positional) const {
         const auto text = filled(make_option_desc(&option));
         auto value = make_option_opts(&option);
         if (const auto first = value.find_first_not_of(' '); first != value.npos)
             value.erase(0, first);
-        return ".TP\n\\fB" + escaped(make_option_name(&option, positional)) + "\\fR" +
-               (value.empty() ? "" : " \\fI" + escaped(value) + "\\fR") + "\n" +
+        return ".TP\n\\fB" + escaped_roff(make_option_name(&option, positional)) + "\\fR" +
+               (value.empty() ? "" : " \\fI" + escaped_roff(value) + "\\fR") + "\n" +
                (text.empty() ? "\\&\n" : text);
     }
 
@@ -121,7 +121,8 @@ private:
             for (const auto* each : verb.get_options())
                 if (each->get_group() == group && each->nonpositional())
                     listed += entry(*each, false);
-            if (!listed.empty()) out += ".SH \"" + escaped(in_upper_case(group)) + "\"\n" + listed;
+            if (!listed.empty())
+                out += ".SH \"" + escaped_roff(in_upper_case(group)) + "\"\n" + listed;
         }
         return out;
     }
@@ -157,7 +158,7 @@ private:
                 out += kExitHeading;
                 paragraph = line.substr(kExits.size());
             } else if (line.starts_with("  ") && paragraph.empty()) {
-                examples += escaped(line.substr(2)) + "\n";
+                examples += escaped_roff(line.substr(2)) + "\n";
             } else if (!line.empty()) {
                 end_examples();
                 if (line.starts_with(kOfEveryVerb)) end_paragraph();
@@ -177,7 +178,8 @@ private:
             if (!each->get_group().empty()) pages.push_back(name_of_page(*each));
         std::string out;
         for (std::size_t i = 0; i < pages.size(); ++i)
-            out += ".BR " + escaped(pages[i]) + " (1)" + (i + 1 < pages.size() ? " ,\n" : "\n");
+            out +=
+                ".BR " + escaped_roff(pages[i]) + " (1)" + (i + 1 < pages.size() ? " ,\n" : "\n");
         return out.empty() ? out : ".SH \"SEE ALSO\"\n" + out;
     }
 };

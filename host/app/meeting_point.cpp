@@ -4,6 +4,7 @@
 #include "app/service_unit.hpp"
 #include "core/digest.hpp"
 #include "core/json.hpp"
+#include "core/private_file.hpp"
 #include "core/text.hpp"
 #include "service/statuses.hpp"
 
@@ -36,10 +37,6 @@ bool is_private(const std::string& directory) {
            S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0077) == 0;
 }
 
-Error failed(const std::string& what, const std::string& path) {
-    return {ErrorCode::Io, "cannot " + what + " " + path + ": " + std::strerror(errno)};
-}
-
 // By way of the open folder: whatever stands at its path by now, and however long that is.
 sockaddr_un address_in(const core::Descriptor& folder, const std::string& name) {
     sockaddr_un address{};
@@ -47,10 +44,6 @@ sockaddr_un address_in(const core::Descriptor& folder, const std::string& name) 
     const auto path = "/proc/self/fd/" + std::to_string(folder.get()) + "/" + name;
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     return address;
-}
-
-json::array list(const std::vector<std::string>& texts) {
-    return json::array(texts.begin(), texts.end());
 }
 
 std::vector<std::string> absolute(const std::vector<std::string>& paths,
@@ -79,9 +72,9 @@ std::string meeting_key(const config::Environment& environment,
                      environment.config_home,
                      environment.enterprise_directory,
                      default_state_directory(environment),
-                     list(absolute(environment.config_files, folder)),
-                     list(environment.sets),
-                     list(absolute(plugin_directories, folder))};
+                     core::array_of(absolute(environment.config_files, folder)),
+                     core::array_of(environment.sets),
+                     core::array_of(absolute(plugin_directories, folder))};
     for (const char* name : {"PATCHBAY_CONFIG", "PATCHBAY_CONFIG_JSON", "PATCHBAY_PLUGIN_PATH",
                              "XDG_DATA_HOME", "XDG_DATA_DIRS"})
         said.emplace_back(json::value(environment.variable(name).value_or("")));
@@ -180,7 +173,7 @@ Result<Seat> MeetingPoint::take(const std::string& working_folder,
     Seat seat(std::move(*folder), std::move(*lock),
               {::getpid(), service::time_of(std::chrono::system_clock::now()), working_folder},
               socket_name(), path());
-    if (!seat.write_holder()) return failed("write", folder_ + "/" + lock_name());
+    if (!seat.write_holder()) return core::io_failure("write", folder_ + "/" + lock_name());
     for (auto& each : handed_over) {
         if (each.path != path()) continue;
         seat.socket_ = std::move(each.socket);
@@ -235,19 +228,19 @@ bool Seat::was_lost() const {
 
 Result<void> Seat::listen() {
     if (::unlinkat(folder_.get(), name_.c_str(), 0) != 0 && errno != ENOENT)
-        return failed("replace", path());
+        return core::io_failure("replace", path());
     core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto address = address_in(folder_, name_);
     if (socket.get() < 0 ||
         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return failed("listen on", path());
+        return core::io_failure("listen on", path());
     socket_ = std::move(socket);
     struct stat info {};
     // Nobody can connect before it is listened on.
     if (::fchmodat(folder_.get(), name_.c_str(), 0600, 0) != 0 ||
         ::listen(socket_.get(), kBacklog) != 0 ||
         ::fstatat(folder_.get(), name_.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return failed("listen on", path());
+        return core::io_failure("listen on", path());
     file_ = info.st_ino;
     return {};
 }
@@ -259,11 +252,11 @@ Result<core::Descriptor> MeetingPoint::connect() const {
     if (folder->get() < 0) return core::Descriptor();
     core::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto address = address_in(*folder, socket_name());
-    if (socket.get() < 0) return failed("make a socket for", path());
+    if (socket.get() < 0) return core::io_failure("make a socket for", path());
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         // Nobody listens behind what a killed one left.
         if (errno == ENOENT || errno == ECONNREFUSED) return core::Descriptor();
-        return failed("connect to", path());
+        return core::io_failure("connect to", path());
     }
     if (const auto stranger = stranger_at(socket.get()); !stranger.empty())
         return Error{ErrorCode::Denied, path() + ": " + stranger};

@@ -10,7 +10,7 @@ using connection::State;
 
 namespace {
 
-constexpr std::array kStates{
+constexpr std::array kMeasuredStates{
     State::Disabled, State::Idle,         State::Connecting, State::AuthRequired, State::Ready,
     State::Error,    State::Reconnecting, State::Stopped,    State::Failed,       State::Untrusted};
 
@@ -73,7 +73,7 @@ metrics::Now MetricsListener::now() const {
     now.in_flight = session_.host().router().in_flight();
     const auto statuses = session_.servers().statuses();
     now.states = count_states(statuses);
-    for (const auto state : kStates) now.states.emplace(connection::name_of(state), 0);
+    for (const auto state : kMeasuredStates) now.states.emplace(connection::name_of(state), 0);
     const auto in_flight = session_.host().router().in_flight_by_server();
     for (const auto& status : statuses) {
         const auto found = in_flight.find(status.id);

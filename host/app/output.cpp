@@ -121,6 +121,10 @@ bool stderr_is_terminal() {
     return terminal;
 }
 
+bool somebody_is_there() {
+    return ::isatty(STDIN_FILENO) != 0 && stderr_is_terminal();
+}
+
 void say(std::string_view line) {
     say_whole(core::masked(line));
 }

@@ -16,6 +16,7 @@ namespace patchbay::app {
 
 bool stdout_is_terminal();
 bool stderr_is_terminal();
+bool somebody_is_there();  // who can be asked, and answer
 
 void say(std::string_view line);  // one line to stderr, made printable, secrets masked
 // The same with its secrets: the address that a person signs in at holds one.

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr std::uint32_t kDone = IN_CLOSE_WRITE | IN_MOVED_TO;  // with a file
-constexpr std::uint32_t kMask = kDone | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
-                                IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kWatched = kDone | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |
+                                   IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 // Of a file itself, whatever name it was opened by. IN_MASK_ADD: what is a folder by now is heard as before.
 constexpr std::uint32_t kOfAFile = IN_MODIFY | IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_ADD;
 
@@ -70,7 +70,7 @@ void PathWatch::watch(std::vector<std::string> paths) {
     // The same folder has the same number, however often it is added; one by that name that is
     // another by now has another.
     for (auto& [path, folder] : wanted) {
-        folder.number = ::inotify_add_watch(inotify_.get(), path.c_str(), kMask);
+        folder.number = ::inotify_add_watch(inotify_.get(), path.c_str(), kWatched);
         if (folder.number < 0 && errno != ENOENT && errno != ENOTDIR)
             trouble = errno == ENOSPC ? "the system has no watch left for this user"
                                       : path + ": " + std::strerror(errno);

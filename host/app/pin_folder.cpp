@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWriters = "writers.lock";
-constexpr const char* kSuffix = ".json";
-constexpr std::size_t kNameDigits = 64;  // of a SHA-256
+constexpr const char* kPinSuffix = ".json";
+constexpr std::size_t kPinDigits = 64;  // of a SHA-256
 // It holds no secret, but what somebody else writes there is what somebody else approved.
-constexpr auto kOthers = core::Others::MayRead;
+constexpr auto kPinReaders = core::Others::MayRead;
 
 Error unusable(const std::string& path, const Error& why) {
     return {why.code,
@@ -34,7 +34,7 @@ Error unusable(const std::string& path, const Error& why) {
 
 Result<std::optional<pins::Record>> read_file(const std::string& folder, const std::string& file,
                                               pins::Texts texts) {
-    const auto text = core::read_private(folder, file, kOthers, pins::Record::kMostBytes);
+    const auto text = core::read_private(folder, file, kPinReaders, pins::Record::kMostBytes);
     if (!text) return text.error();
     if (!*text) return std::optional<pins::Record>();
     auto record = pins::from_text(**text, texts);
@@ -49,8 +49,8 @@ bool is_approved(const pins::Record& record) {
 
 bool is_record(const fs::directory_entry& file) {
     const auto name = file.path().filename().string();
-    return name.size() == kNameDigits + std::string_view(kSuffix).size() &&
-           name.find_first_not_of("0123456789abcdef") == kNameDigits && name.ends_with(kSuffix);
+    return name.size() == kPinDigits + std::string_view(kPinSuffix).size() &&
+           name.find_first_not_of("0123456789abcdef") == kPinDigits && name.ends_with(kPinSuffix);
 }
 
 // Definitions change, and each has a file. What somebody has decided stays, so that the folder may hold more.
@@ -76,7 +76,7 @@ void remove_oldest(const std::string& folder, std::size_t most, const std::strin
 
 Result<pins::Record> change_file(const std::string& path, const std::string& file,
                                  const pins::Store::Change& change) {
-    const auto folder = core::open_private_directory(path, kOthers, core::Make::Yes);
+    const auto folder = core::open_private_directory(path, kPinReaders, core::Make::Yes);
     if (!folder) return folder.error();
     const auto turn = core::take_turn(*folder, path, kWriters, PinFolder::kLockWait);
     if (!turn) return turn.error();
@@ -101,7 +101,7 @@ Result<pins::Record> change_file(const std::string& path, const std::string& fil
 std::string PinFolder::file_of(const pins::Key& key) {
     const auto whose =
         key.project.empty() ? "definition\n" + key.definition : "project\n" + key.project;
-    return core::sha256_hex(key.server + "\n" + whose) + kSuffix;
+    return core::sha256_hex(key.server + "\n" + whose) + kPinSuffix;
 }
 
 PinFolder::Stamp PinFolder::stamp_of(const std::string& file) const {
@@ -140,7 +140,7 @@ Result<pins::Record> PinFolder::change_now(const pins::Key& key, const Change& c
 }
 
 Result<bool> PinFolder::remove(const pins::Key& key) {
-    const auto folder = core::open_private_directory(path_, kOthers, core::Make::No);
+    const auto folder = core::open_private_directory(path_, kPinReaders, core::Make::No);
     if (!folder) return folder.error();
     if (folder->get() < 0) return false;
     const auto turn = core::take_turn(*folder, path_, kWriters, kLockWait);

@@ -1,6 +1,7 @@
 #include "app/presets.hpp"
 
 #include "app/compiled_in.hpp"
+#include "app/server_edit.hpp"
 #include "config/keys.hpp"
 #include "config/parameters.hpp"
 #include "config/reader.hpp"
@@ -17,11 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view kSuffix = ".toml";
-
-Error invalid(std::string why) {
-    return {ErrorCode::Invalid, std::move(why)};
-}
+constexpr std::string_view kPresetSuffix = ".toml";
 
 std::string text_of(const config::Node& table, std::string_view key) {
     const auto* found = table.find(key);
@@ -107,7 +104,7 @@ Result<std::vector<Preset>> presets() {
     std::vector<Preset> all;
     for (const auto& file : preset_files()) {
         auto preset =
-            read_preset(file.name.substr(0, file.name.size() - kSuffix.size()), file.text);
+            read_preset(file.name.substr(0, file.name.size() - kPresetSuffix.size()), file.text);
         if (!preset) return preset.error();
         all.push_back(std::move(*preset));
     }

@@ -19,8 +19,6 @@ using config::Scope;
 
 namespace {
 
-constexpr const char* kOurs = "patchbay";  // among the clients of ClientRecord
-
 // Where servers stand, as config/dialects.hpp reads them.
 const std::vector<edit::Path>& tables() {
     static const std::vector<edit::Path> all{
@@ -106,7 +104,7 @@ std::string last_changed(const config::Environment& environment,
             if (const auto seen = ClientFile::read(path)) files.push_back(seen->path());
         }
     }
-    return ClientRecord::last_of(files, state_directory, kOurs);
+    return ClientRecord::last_of(files, state_directory, ClientRecord::kOurs);
 }
 
 }  // namespace
@@ -148,7 +146,7 @@ Result<ScopeFile> ScopeFile::open(const std::string& path, const config::Environ
     auto seen = ClientFile::read(path);
     if (!seen) return seen.error();
     // One record for each file: the text before its last change.
-    ClientRecord record(state_directory, kOurs, seen->path(), {});
+    ClientRecord record(state_directory, ClientRecord::kOurs, seen->path(), {});
     ScopeFile opened(path, std::move(*seen), std::move(record));
     if (!turn) {
         auto taken = take_turn(state_directory);
@@ -319,7 +317,7 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
                      "another one is named: patchbay config undo FILE"};
     const auto now = ClientFile::read(path);
     if (!now) return now.error();
-    const ClientRecord record(state_directory, kOurs, now->path(), {});
+    const ClientRecord record(state_directory, ClientRecord::kOurs, now->path(), {});
     const auto change = record.read();
     if (!change) return change.error();
     if (!*change)

@@ -2,6 +2,7 @@
 
 #include "app/http_terms.hpp"
 #include "app/refusal.hpp"
+#include "app/server_edit.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
 
@@ -11,10 +12,6 @@
 namespace patchbay::app {
 
 namespace {
-
-Error invalid(const std::string& why) {
-    return {ErrorCode::Invalid, "behind --: " + why};
-}
 
 // By what their help says that they take.
 std::set<std::string> options_with_paths(const CLI::App& app) {

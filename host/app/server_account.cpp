@@ -15,7 +15,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr const char* kKey = "catalogue.key";
-constexpr std::chrono::milliseconds kTurn{20};  // on the loop
+constexpr std::chrono::milliseconds kSlice{20};  // on the loop
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::optional<std::string> ServerAccount::of(const registry::ServerSpec& spec) {
 
 const std::optional<std::string>& ServerAccount::key() {
     if (std::exchange(looked_for_, true)) return key_;
-    if (auto kept = core::kept_key(state_directory_, kKey, kTurn)) key_ = std::move(*kept);
+    if (auto kept = core::kept_key(state_directory_, kKey, kSlice)) key_ = std::move(*kept);
     return key_;
 }
 

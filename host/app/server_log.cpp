@@ -19,8 +19,6 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr unsigned kMostFiles = 100;  // that [log] server_files may say
-
 void append_lines(const std::string& path, std::deque<std::string>& lines, std::size_t most) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

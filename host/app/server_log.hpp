@@ -26,6 +26,7 @@ class ServerLog {
 public:
     static constexpr std::size_t kLinesInMemory = 500;
     static constexpr std::chrono::minutes kAgain{1};
+    static constexpr unsigned kMostFiles = 100;  // that [log] server_files may say
 
     // No directory: memory only.
     ServerLog(std::string directory, std::size_t line_bytes,

@@ -1,5 +1,6 @@
 #include "app/server_words.hpp"
 
+#include "app/server_edit.hpp"
 #include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 #include "core/json.hpp"
@@ -12,10 +13,6 @@ namespace patchbay::app {
 namespace json = boost::json;
 
 namespace {
-
-Error invalid(std::string why) {
-    return {ErrorCode::Invalid, std::move(why)};
-}
 
 // "K=V"; of headers also "K: V", as curl has them.
 Result<json::object> pairs(const char* option, const std::vector<std::string>& words,

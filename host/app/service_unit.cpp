@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMark =
     "# Written by `patchbay service install`; sha256 of what follows: ";
-constexpr std::size_t kNameBytes = 40, kKeyDigits = 8;
+constexpr std::size_t kUnitNameBytes = 40, kUnitKeyDigits = 8;
 constexpr std::size_t kSocketBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 Error unfit(const std::string& text, const std::string& why) {
@@ -91,11 +91,11 @@ Result<void> check(const ServiceTerms& terms) {
 std::string unit_name(const std::string& folder, const std::string& key) {
     std::string name;
     for (const char c : folder.substr(folder.rfind('/') + 1)) {
-        if (name.size() == kNameBytes) break;
+        if (name.size() == kUnitNameBytes) break;
         const bool fits = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
         name += fits ? c : '_';
     }
-    return "patchbay-" + (name.empty() ? "" : name + "-") + key.substr(0, kKeyDigits);
+    return "patchbay-" + (name.empty() ? "" : name + "-") + key.substr(0, kUnitKeyDigits);
 }
 
 // What is forbidden is what no MCP server needs: servers write files, talk to the network and compile code as they

@@ -15,6 +15,7 @@
 #include "app/watchdog.hpp"
 #include "service/statuses.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@
 #include <string>
 
 namespace patchbay::app {
+
+inline constexpr std::chrono::seconds kLastWords{1};  // of a verb that ends; then nobody reads them
 
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto kOthers = core::Others::MayNothing;
-constexpr std::size_t kFolderDigits = 2, kNameDigits = 62;
-constexpr const char* kSuffix = ".json";
+constexpr std::size_t kFolderDigits = 2, kSessionDigits = 62;
+constexpr const char* kSessionSuffix = ".json";
 
 struct Place {
     std::string folder, name;
@@ -33,7 +33,7 @@ struct Place {
 Place place_of(const std::string& directory, const std::string& id) {
     const auto digest = core::sha256_hex(id);
     return {directory + "/" + digest.substr(0, kFolderDigits),
-            digest.substr(kFolderDigits) + kSuffix};
+            digest.substr(kFolderDigits) + kSessionSuffix};
 }
 
 // And nothing else that somebody may have put there.
@@ -42,8 +42,9 @@ bool is_ours(const fs::path& file) {
     const auto hex = [](std::string_view text) {
         return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
     };
-    return folder.size() == kFolderDigits && hex(folder) && name.size() > kNameDigits &&
-           hex(name.substr(0, kNameDigits)) && name.substr(kNameDigits).starts_with(kSuffix);
+    return folder.size() == kFolderDigits && hex(folder) && name.size() > kSessionDigits &&
+           hex(name.substr(0, kSessionDigits)) &&
+           name.substr(kSessionDigits).starts_with(kSessionSuffix);
 }
 
 struct Found {

@@ -15,9 +15,9 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kNameDigits = 32, kSaltBytes = 16;
-constexpr auto kOthers = core::Others::MayNothing;
+constexpr std::int64_t kSnapshotVersion = 1;
+constexpr std::size_t kSnapshotDigits = 32, kSaltBytes = 16;
+constexpr auto kSnapshotReaders = core::Others::MayNothing;
 
 Result<std::string> fresh_salt() {
     unsigned char bytes[kSaltBytes];
@@ -31,25 +31,25 @@ Result<std::string> fresh_salt() {
 SnapshotFile::SnapshotFile(const std::string& state_directory, std::string folder)
     : directory_(state_directory + "/snapshots"),
       folder_(std::move(folder)),
-      name_(core::sha256_hex(folder_).substr(0, kNameDigits) + ".json"),
+      name_(core::sha256_hex(folder_).substr(0, kSnapshotDigits) + ".json"),
       path_(directory_ + "/" + name_) {}
 
 Result<std::optional<registry::Imprint>> SnapshotFile::read() const {
     using Read = std::optional<registry::Imprint>;
-    const auto text = core::read_private(directory_, name_, kOthers, kFileBytes);
+    const auto text = core::read_private(directory_, name_, kSnapshotReaders, kFileBytes);
     if (!text) return text.error();
     if (!*text) return Read();
     const std::string remedy = "; move it away and remember again";
     const auto whole = core::parse_json_object(**text);
     if (!whole) return Error{ErrorCode::Protocol, path_ + " " + whole.error().message + remedy};
     const auto version = core::integer_in(&*whole, "version");
-    if (version && *version > kVersion)
+    if (version && *version > kSnapshotVersion)
         return Error{ErrorCode::Unsupported, path_ + " was written by a newer patchbay (version " +
                                                  std::to_string(*version) + ", this one knows " +
-                                                 std::to_string(kVersion) +
+                                                 std::to_string(kSnapshotVersion) +
                                                  "); use that one, or move the file away"};
     const auto* kept = core::object_in(&*whole, "snapshot");
-    if (version != kVersion || !kept)
+    if (version != kSnapshotVersion || !kept)
         return Error{ErrorCode::Protocol, path_ + " is no snapshot of patchbay" + remedy};
     auto made = registry::imprint_from(*kept);
     if (!made)
@@ -60,12 +60,12 @@ Result<std::optional<registry::Imprint>> SnapshotFile::read() const {
 Result<void> SnapshotFile::remember(const registry::Snapshot& snapshot) const {
     // What cannot be read may be what somebody else still needs.
     if (const auto known = read(); !known) return known.error();
-    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
+    const auto folder = core::open_private_directory(directory_, kSnapshotReaders, core::Make::Yes);
     if (!folder) return folder.error();
     const auto salt = fresh_salt();
     if (!salt) return salt.error();
     const json::object whole{
-        {"version", kVersion},
+        {"version", kSnapshotVersion},
         {"folder", core::printable(folder_, 1000)},
         {"snapshot", registry::to_json(registry::imprint_of(snapshot, *salt))}};
     const auto text = json::serialize(whole) + "\n";

@@ -24,10 +24,6 @@ constexpr State kStates[] = {
 const Error kNoStatus{ErrorCode::Invalid, "it is no status of a server"};
 const Error kNoTool{ErrorCode::Invalid, "it is no tool"};
 
-std::string text_in(const json::object& object, const char* key) {
-    return std::string(core::text_in(&object, key).value_or(""));
-}
-
 // Missing and unreadable alike: an older host does not say it, and 0 is what a status begins with.
 template <class Number>
 Number number_in(const json::object& object, const char* key) {
@@ -40,17 +36,6 @@ std::vector<std::int64_t> numbers_in(const json::object& object, const char* key
         for (const auto& each : *list)
             if (each.is_int64()) numbers.push_back(each.get_int64());
     return numbers;
-}
-
-std::vector<std::string> texts_in(const json::object& object, const char* key) {
-    std::vector<std::string> texts;
-    if (const auto* list = core::array_in(&object, key))
-        for (const auto& each : *list) texts.emplace_back(core::text_of(each).value_or(""));
-    return texts;
-}
-
-json::array list(const std::vector<std::string>& texts) {
-    return json::array(texts.begin(), texts.end());
 }
 
 json::object facts_text(const std::map<std::string, std::string>& facts) {
@@ -68,7 +53,7 @@ std::map<std::string, std::string> facts_in(const json::object& object) {
 
 std::optional<State> state_in(const json::object& object) {
     for (const auto state : kStates)
-        if (text_in(object, "state") == connection::name_of(state)) return state;
+        if (core::string_in(object, "state") == connection::name_of(state)) return state;
     return {};
 }
 
@@ -83,8 +68,8 @@ config::Place place_in(const json::object& object) {
     config::Place place;
     const auto* told = core::object_in(&object, "place");
     if (!told) return place;
-    place.scope = config::scope_named(text_in(*told, "scope")).value_or(place.scope);
-    place.file = text_in(*told, "file");
+    place.scope = config::scope_named(core::string_in(*told, "scope")).value_or(place.scope);
+    place.file = core::string_in(*told, "file");
     place.line = number_in<unsigned>(*told, "line");
     place.column = number_in<unsigned>(*told, "column");
     return place;
@@ -122,30 +107,31 @@ std::optional<int> small_number_in(const json::object& object, const char* key) 
 
 connection::Exit exit_in(const json::object& object) {
     return {small_number_in(object, "code"), small_number_in(object, "signal"),
-            text_in(object, "limit"),
+            core::string_in(object, "limit"),
             known_time_in(object, "at").value_or(std::chrono::system_clock::time_point())};
 }
 
 std::optional<service::ServerError> server_error(const json::value& text) {
     const auto* told = text.if_object();
     if (!told) return {};
-    const auto code = error_code_from(text_in(*told, "kind"));
+    const auto code = error_code_from(core::string_in(*told, "kind"));
     if (!code) return {};
-    return service::ServerError{text_in(*told, "server"), {*code, text_in(*told, "message")}};
+    return service::ServerError{core::string_in(*told, "server"),
+                                {*code, core::string_in(*told, "message")}};
 }
 
 json::object drift_text(const catalogue::Drift& drift) {
     json::array changed;
     for (const auto& each : drift.changed)
-        changed.push_back({{"name", each.name}, {"members", list(each.members)}});
+        changed.push_back({{"name", each.name}, {"members", core::array_of(each.members)}});
     return {{"server", drift.server},
             {"list", catalogue::name_of(drift.list)},
             {"before", seconds_of(drift.before)},
             {"now", seconds_of(drift.now)},
             {"of_earlier_host", drift.of_earlier_host},
             {"instructions", drift.instructions},
-            {"added", list(drift.added)},
-            {"removed", list(drift.removed)},
+            {"added", core::array_of(drift.added)},
+            {"removed", core::array_of(drift.removed)},
             {"changed", std::move(changed)},
             {"more_added", drift.more_added},
             {"more_removed", drift.more_removed},
@@ -154,19 +140,20 @@ json::object drift_text(const catalogue::Drift& drift) {
 
 catalogue::Drift drift_in(const json::object& told) {
     catalogue::Drift drift;
-    drift.server = text_in(told, "server");
+    drift.server = core::string_in(told, "server");
     for (const auto each : catalogue::kLists)
-        if (text_in(told, "list") == catalogue::name_of(each)) drift.list = each;
+        if (core::string_in(told, "list") == catalogue::name_of(each)) drift.list = each;
     drift.before = time_in(told, "before");
     drift.now = time_in(told, "now");
     drift.of_earlier_host = core::flag_in(&told, "of_earlier_host") == true;
     drift.instructions = core::flag_in(&told, "instructions") == true;
-    drift.added = texts_in(told, "added");
-    drift.removed = texts_in(told, "removed");
+    drift.added = core::texts_in(told, "added");
+    drift.removed = core::texts_in(told, "removed");
     if (const auto* changed = core::array_in(&told, "changed"))
         for (const auto& each : *changed)
             if (const auto* one = each.if_object())
-                drift.changed.push_back({text_in(*one, "name"), texts_in(*one, "members")});
+                drift.changed.push_back(
+                    {core::string_in(*one, "name"), core::texts_in(*one, "members")});
     drift.more_added = number_in<std::size_t>(told, "more_added");
     drift.more_removed = number_in<std::size_t>(told, "more_removed");
     drift.more_changed = number_in<std::size_t>(told, "more_changed");
@@ -189,7 +176,7 @@ json::object status_text(const Status& status) {
                       {"server_name", status.server_name},
                       {"server_version", status.server_version},
                       {"instructions", status.instructions},
-                      {"capabilities", list(status.capabilities)},
+                      {"capabilities", core::array_of(status.capabilities)},
                       {"tools_error", status.tools_error},
                       {"restarts", status.restarts},
                       {"pending", status.pending},
@@ -197,7 +184,7 @@ json::object status_text(const Status& status) {
                       {"stray_lines", status.stray_lines},
                       {"malformed", status.malformed},
                       {"late_answers", status.late_answers},
-                      {"notes", list(status.notes)}};
+                      {"notes", core::array_of(status.notes)}};
     if (const auto& starting = status.starting)
         text["starting"] = {{"taken", starting->taken.count()},
                             {"limit", starting->limit.count()},
@@ -244,30 +231,30 @@ Result<Status> parse_status(const json::value& text) {
     // All else has a meaning when it is missing. A state that is not known here would be shown as one that it is not.
     if (!state) return kNoStatus;
     Status status;
-    status.id = text_in(*told, "id");
-    status.transport = text_in(*told, "transport");
-    status.fallback_from = text_in(*told, "fallback_from");
+    status.id = core::string_in(*told, "id");
+    status.transport = core::string_in(*told, "transport");
+    status.fallback_from = core::string_in(*told, "fallback_from");
     status.place = place_in(*told);
     status.enabled = core::flag_in(told, "enabled") == true;
     status.state = *state;
-    status.last_error = text_in(*told, "last_error");
-    status.protocol = text_in(*told, "protocol");
-    status.server_name = text_in(*told, "server_name");
-    status.server_version = text_in(*told, "server_version");
-    status.instructions = text_in(*told, "instructions");
-    status.capabilities = texts_in(*told, "capabilities");
-    status.tools_error = text_in(*told, "tools_error");
+    status.last_error = core::string_in(*told, "last_error");
+    status.protocol = core::string_in(*told, "protocol");
+    status.server_name = core::string_in(*told, "server_name");
+    status.server_version = core::string_in(*told, "server_version");
+    status.instructions = core::string_in(*told, "instructions");
+    status.capabilities = core::texts_in(*told, "capabilities");
+    status.tools_error = core::string_in(*told, "tools_error");
     status.restarts = number_in<unsigned>(*told, "restarts");
     status.pending = number_in<std::size_t>(*told, "pending");
     status.facts = facts_in(*told);
     status.stray_lines = number_in<std::uint64_t>(*told, "stray_lines");
     status.malformed = number_in<std::uint64_t>(*told, "malformed");
     status.late_answers = number_in<std::uint64_t>(*told, "late_answers");
-    status.notes = texts_in(*told, "notes");
+    status.notes = core::texts_in(*told, "notes");
     status.last_connected = known_time_in(*told, "last_connected");
     if (const auto* starting = core::object_in(told, "starting"))
         status.starting = {milliseconds_in(*starting, "taken"), milliseconds_in(*starting, "limit"),
-                           text_in(*starting, "last_said"),
+                           core::string_in(*starting, "last_said"),
                            core::flag_in(starting, "queued") == true};
     if (const auto* exit = core::object_in(told, "last_exit")) status.last_exit = exit_in(*exit);
     if (const auto* cost = core::object_in(told, "cost"))
@@ -283,17 +270,18 @@ Result<Status> parse_status(const json::value& text) {
     if (const auto* departures = core::array_in(told, "departures"))
         for (const auto& each : *departures)
             if (const auto* one = each.if_object())
-                status.departures.push_back({text_in(*one, "list"), text_in(*one, "name"),
-                                             text_in(*one, "state"), text_in(*one, "why"),
-                                             core::flag_in(one, "blocked") == true});
+                status.departures.push_back(
+                    {core::string_in(*one, "list"), core::string_in(*one, "name"),
+                     core::string_in(*one, "state"), core::string_in(*one, "why"),
+                     core::flag_in(one, "blocked") == true});
     status.more_departures = number_in<std::size_t>(*told, "more_departures");
     if (const auto* connections = core::array_in(told, "connections"))
         for (const auto& each : *connections) {
             const auto* one = each.if_object();
             const auto its = one ? state_in(*one) : std::optional<State>();
             if (!its) return kNoStatus;
-            status.connections.push_back(
-                {text_in(*one, "use"), *its, text_in(*one, "last_error"), facts_in(*one)});
+            status.connections.push_back({core::string_in(*one, "use"), *its,
+                                          core::string_in(*one, "last_error"), facts_in(*one)});
         }
     return status;
 }
@@ -313,19 +301,19 @@ json::object tool_text(const router::ListedTool& tool) {
 Result<router::ListedTool> parse_tool(const json::value& text, ToolDefinitions& definitions) {
     const auto* told = text.if_object();
     if (!told) return kNoTool;
-    const auto level = config::level_from(text_in(*told, "level"));
-    protocol::Tool tool{text_in(*told, "name"), text_in(*told, "known"), text_in(*told, "others"),
-                        text_in(*told, "schema_fault")};
+    const auto level = config::level_from(core::string_in(*told, "level"));
+    protocol::Tool tool{core::string_in(*told, "name"), core::string_in(*told, "known"),
+                        core::string_in(*told, "others"), core::string_in(*told, "schema_fault")};
     // They are spliced into what is printed, so what is no JSON would spoil the whole line.
     for (const auto* members : {&tool.known, &tool.others})
         if (!core::parse_json_object("{" + *members + "}", {})) return kNoTool;
     if (!level || tool.name.empty()) return kNoTool;
     definitions.push_back(std::move(tool));
-    return router::ListedTool{text_in(*told, "public_name"),
-                              text_in(*told, "server"),
+    return router::ListedTool{core::string_in(*told, "public_name"),
+                              core::string_in(*told, "server"),
                               &definitions.back(),
                               *level,
-                              policy::mismatch_named(text_in(*told, "pin")),
+                              policy::mismatch_named(core::string_in(*told, "pin")),
                               core::flag_in(told, "blocked") == true};
 }
 
@@ -362,7 +350,7 @@ std::vector<service::Heard> heard_in(const json::object& told) {
         for (const auto& each : *texts)
             if (const auto* one = each.if_object())
                 heard.push_back(
-                    {text_in(*one, "server"),
+                    {core::string_in(*one, "server"),
                      {time_in(*one, "listed"), core::flag_in(one, "recalled") == true}});
     return heard;
 }
@@ -442,8 +430,8 @@ Result<service::ThingList> parse_things(const json::value& text) {
         const auto* thing = each.if_object();
         auto definition = core::parse_json_object(core::text_in(thing, "text").value_or(""), {});
         if (!thing || !definition) return none;
-        list.things.push_back(
-            {text_in(*thing, "server"), std::move(*definition), text_in(*thing, "text")});
+        list.things.push_back({core::string_in(*thing, "server"), std::move(*definition),
+                               core::string_in(*thing, "text")});
     }
     list.errors = errors_in(*errors);
     list.denied = errors_in(*denied);

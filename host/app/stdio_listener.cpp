@@ -6,12 +6,6 @@
 
 namespace patchbay::app {
 
-namespace {
-
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-
-}  // namespace
-
 StdioListener::StdioListener(Session& session, gateway::View view)
     : session_(session),
       input_(session.host().loop(), STDIN_FILENO, LineInput::Overlong::IsSkipped),

@@ -15,16 +15,16 @@ using connection::Approval;
 namespace {
 
 // What is typed for each level that an answer may set, and what that means.
-struct Choice {
+struct Reply {
     Level level;
     const char* letter;
     const char* meaning;
 };
 constexpr std::array kChoices = {
-    Choice{Level::AllowOnce, "o", "this once"},
-    Choice{Level::AllowSession, "s", "as often as it is asked for in this session"},
-    Choice{Level::AllowProject, "p", "in this project folder, as long as it is described as now"},
-    Choice{Level::AllowAlways, "a", "everywhere, as long as it is described as now"},
+    Reply{Level::AllowOnce, "o", "this once"},
+    Reply{Level::AllowSession, "s", "as often as it is asked for in this session"},
+    Reply{Level::AllowProject, "p", "in this project folder, as long as it is described as now"},
+    Reply{Level::AllowAlways, "a", "everywhere, as long as it is described as now"},
 };
 
 bool may_set(const ApprovalQuestion& question, Level level) {

@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string_view>;
 constexpr std::size_t kLongLine = 200, kAround = 60;
-constexpr std::size_t kMostBytes = 64u << 10;  // of one line made printable
+constexpr std::size_t kLineBytes = 64u << 10;  // of one line made printable
 constexpr std::string_view kMask = "***";
 
 Lines lines_of(std::string_view text) {
@@ -149,7 +149,7 @@ std::string difference(std::string_view before, std::string_view after, const st
     const auto shown = [](const Row& row) {
         const auto part = around(row.text, row.other);
         const bool cut = part.size() < row.text.size();
-        return std::string(1, row.sign) + (cut ? "..." : "") + core::printable(part, kMostBytes) +
+        return std::string(1, row.sign) + (cut ? "..." : "") + core::printable(part, kLineBytes) +
                (cut ? "...\n" : "\n");
     };
     std::size_t longest = kLongLine;  // so that what is left is a long line still

@@ -82,9 +82,9 @@ std::string told_of_nothing(const Seen& seen, const audit::Wanted& wanted) {
 }
 
 // The records that are wanted, oldest first, each with its line, until `look` returns false.
-using Look = std::function<bool(audit::Entry, std::string_view)>;
-Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& options, const Look& look,
-                         Seen* seen = nullptr) {
+using EntryReader = std::function<bool(audit::Entry, std::string_view)>;
+Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& options,
+                         const EntryReader& look, Seen* seen = nullptr) {
     auto wanted = options.wanted;
     if (!options.since.empty()) {
         auto since = audit::time_text(options.since, core::machine_time().date());

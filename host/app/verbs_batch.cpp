@@ -18,8 +18,6 @@ namespace patchbay::app {
 
 namespace {
 
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads what an interruption ends
-
 // Why no line will ever come from it, as an errno; 0: it may be read.
 int unreadable(int input) {
     struct stat info {};

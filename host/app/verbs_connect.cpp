@@ -3,6 +3,7 @@
 #include "app/output.hpp"
 #include "app/scope_file.hpp"
 #include "app/serve_words.hpp"
+#include "app/server_edit.hpp"
 #include "app/session.hpp"
 #include "app/shown_difference.hpp"
 #include "app/verb.hpp"
@@ -25,7 +26,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kNameBytes = 64;
+constexpr std::size_t kClientNameBytes = 64;
 // Whose words most clients share that Patchbay does not know.
 constexpr const char* kLikeMost = "cursor";
 
@@ -34,19 +35,15 @@ struct ConnectOptions : WantedEntry {
     bool replace = false, dry_run = false, print = false, undo = false;
 };
 
-Error invalid(std::string why) {
-    return {ErrorCode::Invalid, std::move(why)};
-}
-
 Result<void> check_name(const std::string& name) {
-    const bool fine = !name.empty() && name.size() <= kNameBytes &&
+    const bool fine = !name.empty() && name.size() <= kClientNameBytes &&
                       std::all_of(name.begin(), name.end(), [](char letter) {
                           return config::is_of_a_name(letter) && letter != '.';
                       });
     if (fine) return {};
     return invalid("--name: \"" + core::printable(name, 80) +
                    "\" is no name that every client takes; expected 1 to " +
-                   std::to_string(kNameBytes) + " letters, digits, - and _");
+                   std::to_string(kClientNameBytes) + " letters, digits, - and _");
 }
 
 const KnownClient* client_named(const std::string& id, Error& error) {
@@ -256,8 +253,8 @@ json::object to_json(const ClientRow& row) {
     return told;
 }
 
-int list(const ConnectOptions& options, const config::Environment& environment,
-         const GlobalOptions& global) {
+int list_clients(const ConnectOptions& options, const config::Environment& environment,
+                 const GlobalOptions& global) {
     json::array told;
     std::vector<std::vector<Cell>> rows{{{"CLIENT"}, {"STATE"}, {"ENTRY"}, {"FILE"}}};
     for (const auto& client : known_clients()) {
@@ -319,7 +316,7 @@ void warn_of_strangers(const GlobalOptions& global, const std::vector<std::strin
 int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
     if (auto fine = check_together(options); !fine) return report(fine.error(), global);
     const auto environment = environment_of(global);
-    if (options.client.empty() && !options.print) return list(options, environment, global);
+    if (options.client.empty() && !options.print) return list_clients(options, environment, global);
     Error error;
     const auto* client = client_named(options.client.empty() ? kLikeMost : options.client, error);
     if (!client) return report(error, global);

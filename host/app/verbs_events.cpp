@@ -20,8 +20,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::chrono::seconds kLastWords{1};  // then nobody reads them
-
 struct Asked {
     std::string server, after;
     bool follow = false;

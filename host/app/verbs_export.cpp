@@ -36,7 +36,7 @@ struct ExportOptions {
 };
 
 // What has become of one.
-struct Outcome {
+struct Exported {
     std::string id, state, why;
 };
 
@@ -89,7 +89,7 @@ public:
            const config::Environment& environment)
         : client_(client), file_(std::move(file)), options_(options), environment_(environment) {}
 
-    Outcome put(const std::string& id, const GivenEntries& entries) const {
+    Exported put(const std::string& id, const GivenEntries& entries) const {
         const auto values = entries.expanded.find(id);
         if (values != entries.expanded.end() && options_.secrets == "leave")
             return {id, "left",
@@ -109,7 +109,7 @@ public:
     }
 
     // Those in the file that are ours.
-    Result<std::vector<Outcome>> take_out() const {
+    Result<std::vector<Exported>> take_out() const {
         const auto file = ClientFile::read(file_);
         if (!file) return file.error();
         const auto root = edit::read(file->text(), client_.format);
@@ -120,7 +120,7 @@ public:
             for (const auto& each : *entries)
                 if (!runs_patchbay(each.value(), self_path())) names.emplace_back(each.key());
         // The last that was written first: then what was before all of them comes back as it was.
-        std::vector<Outcome> outcomes;
+        std::vector<Exported> outcomes;
         for (auto name = names.rbegin(); name != names.rend(); ++name) {
             if (!options_.names(*name)) continue;
             const auto done = entry_of(*name).disconnect(trial());
@@ -159,8 +159,8 @@ private:
     const config::Environment& environment_;
 };
 
-void print(const std::vector<Outcome>& outcomes, const KnownClient& client, const std::string& file,
-           const GlobalOptions& global) {
+void print(const std::vector<Exported>& outcomes, const KnownClient& client,
+           const std::string& file, const GlobalOptions& global) {
     json::array list;
     std::vector<std::vector<Cell>> rows{{{"ID"}, {"STATE"}, {"FILE"}}};
     for (const auto& each : outcomes) {
@@ -182,7 +182,7 @@ void print(const std::vector<Outcome>& outcomes, const KnownClient& client, cons
 }
 
 // Who names one wants that one.
-int code_of(const std::vector<Outcome>& outcomes, const ExportOptions& options) {
+int code_of(const std::vector<Exported>& outcomes, const ExportOptions& options) {
     const bool lacks =
         !options.ids.empty() && std::any_of(outcomes.begin(), outcomes.end(),
                                             [](const auto& each) { return each.state == "left"; });
@@ -190,10 +190,10 @@ int code_of(const std::vector<Outcome>& outcomes, const ExportOptions& options) 
 }
 
 // Those that our own files have in clear text, of servers that the client's file has by now or would have.
-ClearSecrets secrets_in(const config::Given& given, const std::vector<Outcome>& outcomes) {
+ClearSecrets secrets_in(const config::Given& given, const std::vector<Exported>& outcomes) {
     ClearSecrets secrets;
     for (const auto& one : given.servers)
-        if (std::any_of(outcomes.begin(), outcomes.end(), [&](const Outcome& each) {
+        if (std::any_of(outcomes.begin(), outcomes.end(), [&](const Exported& each) {
                 return each.id == one.server.id && each.state != "left";
             }))
             secrets[one.server.id] = clear_secrets(one.server.settings);
@@ -228,7 +228,7 @@ int export_verb(const GlobalOptions& global, const ExportOptions& options) {
         [&host](const std::string& name) { return host.named_secrets().read(name); },
         [&host](const std::string& name) { return host.named_secrets().check(name); }};
     const auto entries = entries_for(*client, *given, environment);
-    std::vector<Outcome> outcomes;
+    std::vector<Exported> outcomes;
     for (const auto& [id, entry] : entries.entries) outcomes.push_back(out.put(id, entries));
     auto warnings = given->warnings;
     warnings.insert(warnings.end(), entries.warnings.begin(), entries.warnings.end());

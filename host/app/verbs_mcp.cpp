@@ -316,40 +316,42 @@ int list_verb(const GlobalOptions& global) {
     return show_statuses(session, session.asked().statuses(), false);
 }
 
-enum class Turn { Stop, Start, Restart, Disable, Enable };
+enum class ServerTurn { Stop, Start, Restart, Disable, Enable };
 
 constexpr std::string_view kHostWord = "host/";
-const char* op_of(Turn turn) {
+const char* op_of(ServerTurn turn) {
     switch (turn) {
-        case Turn::Stop:
+        case ServerTurn::Stop:
             return "host/stop";
-        case Turn::Start:
+        case ServerTurn::Start:
             return "host/start";
-        case Turn::Restart:
+        case ServerTurn::Restart:
             return "host/restart";
-        case Turn::Disable:
+        case ServerTurn::Disable:
             return "host/disable";
-        case Turn::Enable:
+        case ServerTurn::Enable:
             return "host/enable";
     }
     return "";
 }
 
-bool turns_off(Turn turn) {
-    return turn == Turn::Stop || turn == Turn::Disable;
+bool turns_off(ServerTurn turn) {
+    return turn == ServerTurn::Stop || turn == ServerTurn::Disable;
 }
 
 // Of one that is stopped only the host knows that it can be started, or disabled.
-std::vector<std::string> all_for(Turn turn, const std::vector<Status>& statuses) {
+std::vector<std::string> all_for(ServerTurn turn, const std::vector<Status>& statuses) {
     std::vector<std::string> ids;
     for (const auto& status : statuses)
-        if (turn == Turn::Start || turn == Turn::Enable || turn == Turn::Disable || status.enabled)
+        if (turn == ServerTurn::Start || turn == ServerTurn::Enable ||
+            turn == ServerTurn::Disable || status.enabled)
             ids.push_back(status.id);
     return ids;
 }
 
 // all: `servers` is empty, and one that is off by a file stays so without an error.
-int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> servers, bool all) {
+int turn_verb(const GlobalOptions& global, ServerTurn turn, std::vector<std::string> servers,
+              bool all) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
@@ -358,7 +360,7 @@ int turn_verb(const GlobalOptions& global, Turn turn, std::vector<std::string> s
     if (!all && servers.empty())
         return session.report({ErrorCode::Invalid, "name servers, or say --all"});
     auto line = running_host(session, Guest::Person);
-    if (!line && (turn == Turn::Enable || turn == Turn::Disable))
+    if (!line && (turn == ServerTurn::Enable || turn == ServerTurn::Disable))
         return session.report({line.error().code, line.error().message +
                                                       "; --scope user, project or local says so in "
                                                       "a file, for good"});
@@ -448,14 +450,14 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
         std::string scope;  // empty: in the host that runs
         bool all = false;
     };
-    const auto add_turn = [&](const char* name, Turn turn, const std::string& what,
+    const auto add_turn = [&](const char* name, ServerTurn turn, const std::string& what,
                               const std::string& examples) {
         const auto turned = std::make_shared<Turned>();
         auto& verb = add_verb(mcp, name, what, examples + kTurnCodes);
         verb.add_option("ID", turned->servers, "The servers");
         verb.add_flag("--all", turned->all, "All servers that are not off by what a file says");
-        const bool on = turn == Turn::Enable;
-        if (on || turn == Turn::Disable)
+        const bool on = turn == ServerTurn::Enable;
+        if (on || turn == ServerTurn::Disable)
             verb.add_option("--scope", turned->scope,
                             "In the file of this scope, for good: local, project or user")
                 ->check(CLI::IsMember({"local", "project", "user"}));
@@ -466,24 +468,24 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
             return switch_in_file(global, turned->servers, turned->scope, on);
         });
     };
-    add_turn("stop", Turn::Stop,
+    add_turn("stop", ServerTurn::Stop,
              "In the host that runs: end a server with its last call, until it is started",
              "  patchbay mcp stop files\nNo file is changed, and the next host knows nothing of "
              "it.");
-    add_turn("start", Turn::Start,
+    add_turn("start", ServerTurn::Start,
              "In the host that runs: connect a server, also one that was stopped",
              "  patchbay mcp start files");
-    add_turn("restart", Turn::Restart,
+    add_turn("restart", ServerTurn::Restart,
              "In the host that runs: end a server at once, with its calls, and connect it anew",
              "  patchbay mcp restart files\n  patchbay mcp restart --all\nA server that was "
              "restarted less than 5 seconds ago is not restarted again (exit code 1).");
     add_turn(
-        "disable", Turn::Disable,
+        "disable", ServerTurn::Disable,
         "In the host that runs: end a server with its last call; it stays off until it is enabled",
         "  patchbay mcp disable files\n  patchbay mcp disable files --scope local\nAs stop, but "
         "`mcp start --all` leaves it alone. Without --scope no file is changed: the next host "
         "knows nothing of it.");
-    add_turn("enable", Turn::Enable,
+    add_turn("enable", ServerTurn::Enable,
              "In the host that runs: let a server be used again, and connect it",
              "  patchbay mcp enable files\n  patchbay mcp enable files --scope user");
     add_add_verbs(mcp, choice);

@@ -28,7 +28,7 @@ constexpr std::size_t kMostShown = 2'000;  // bytes of a value
 
 // Known: what was listed last does, by whichever host, and starts nobody: a server that is started for it may list
 // something else than the one that somebody is refused by.
-enum class Look { Known, Anew };
+enum class Lists { Known, Anew };
 
 std::string folded(std::string text) {
     if (text.size() <= kMostShown) return text;
@@ -83,7 +83,7 @@ void list_things(Session& session, const std::string& server, Kind kind) {
 }
 
 // Nothing: it is known what the server lists.
-std::optional<Error> learn(Session& session, const std::string& server, Look look) {
+std::optional<Error> learn(Session& session, const std::string& server, Lists look) {
     auto& host = session.host();
     host.recall_lists({server});
     const auto listing = [&] {
@@ -91,12 +91,12 @@ std::optional<Error> learn(Session& session, const std::string& server, Look loo
         const auto found = all.find(server);
         return found == all.end() ? nullptr : found->second.get();
     };
-    const bool started = look == Look::Anew || !listing() || !listing()->whole;
+    const bool started = look == Lists::Anew || !listing() || !listing()->whole;
     if (started) ask_for_tools(session, {server}, service::Ask::Anew, 0);
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted by the user"};
     // What it listed for an earlier host is not what it has now.
     const auto* heard = host.catalogue().standing(server);
-    if (!listing() || (look == Look::Anew && (!heard || heard->recalled))) {
+    if (!listing() || (look == Lists::Anew && (!heard || heard->recalled))) {
         for (const auto& status : session.servers().statuses())
             if (status.id == server) return connection::why_not_ready(status);
         return Error{ErrorCode::Unavailable, "server \"" + server + "\" lists nothing"};
@@ -105,7 +105,7 @@ std::optional<Error> learn(Session& session, const std::string& server, Look loo
         const auto& definition = listing()->definition;
         if (host.catalogue().has_none(server, definition, service::list_of(kind))) continue;
         const bool known = is_known(session, server, kind);
-        if (look == Look::Anew || (started && !known)) list_things(session, server, kind);
+        if (look == Lists::Anew || (started && !known)) list_things(session, server, kind);
     }
     return {};
 }
@@ -139,7 +139,7 @@ int diff_verb(const GlobalOptions& global, const std::string& server, bool refre
     auto& session = *opened;
     session.troubles().tell_those_of({server}, TroubleTeller::Entries::All);
     if (!session.host().connections().find(server)) return session.report_no_server(server);
-    if (const auto why = learn(session, server, refresh ? Look::Anew : Look::Known))
+    if (const auto why = learn(session, server, refresh ? Lists::Anew : Lists::Known))
         return session.report(*why);
     auto* const kept = pins_of(session);
     if (!kept)
@@ -196,12 +196,8 @@ std::vector<Difference> all_as_new(const pins::Listed& listed) {
     return pins::differences(none, listed);
 }
 
-bool somebody_is_there() {
-    return ::isatty(STDIN_FILENO) != 0 && stderr_is_terminal();
-}
-
 int approve(Session& session, const std::string& server, ToolTrust how, json::array& told) {
-    if (const auto why = learn(session, server, how.refresh ? Look::Anew : Look::Known))
+    if (const auto why = learn(session, server, how.refresh ? Lists::Anew : Lists::Known))
         return session.report(*why);
     auto& pins = pins_of(session)->pins();
     auto now = pins.listed(server, public_names(session, server));

@@ -126,7 +126,7 @@ void print(const json::object& told) {
     print_table(rows);
 }
 
-std::string absolute(const std::string& file, const config::Environment& environment) {
+std::string normal_path(const std::string& file, const config::Environment& environment) {
     return (fs::path(environment.working_directory) / file).lexically_normal();
 }
 
@@ -161,7 +161,7 @@ int resolve_verb(const GlobalOptions& global, const ResolveOptions& options) {
         print_foreign(*text);
         return kOk;
     }
-    const auto file = absolute(options.file, found->environment);
+    const auto file = normal_path(options.file, found->environment);
     std::error_code failed;
     if (const auto folder = fs::path(file).parent_path(); !fs::is_directory(folder, failed))
         return report({ErrorCode::NotFound,

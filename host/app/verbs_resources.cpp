@@ -4,6 +4,7 @@
 #include "app/server_wait.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "app/visible_json.hpp"
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
@@ -47,10 +48,6 @@ std::string denied_beside(const ThingList& listed) {
     return servers.size() == 1 ? "; server " + servers.front() + " is denied"
                                : "; " + std::to_string(servers.size()) +
                                      " servers are denied: " + core::join(servers, ", ");
-}
-
-std::string text_of(const json::object& object, const char* key) {
-    return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
 // Arguments of prompts are strings, whatever they look like.
@@ -135,10 +132,10 @@ void print_things(const ThingList& listed, Kind kind, bool as_json) {
     std::vector<std::vector<Cell>> rows;
     for (const auto& thing : listed.things) {
         const auto& definition = thing.definition;
-        const auto described = text_of(definition, "description");
-        const auto title = described.empty() ? text_of(definition, "name") : described;
+        const auto described = printable_in(definition, "description");
+        const auto title = described.empty() ? printable_in(definition, "name") : described;
         rows.push_back({{thing.server},
-                        {text_of(definition, service::words_of(kind).name_key)},
+                        {printable_in(definition, service::words_of(kind).name_key)},
                         {core::printable(title.substr(0, title.find('\n')), 100)}});
     }
     print_table(rows);
@@ -222,7 +219,7 @@ Printed print_messages(const json::array& messages, const std::string& output_di
     Printed printed;
     for (const auto& each : messages) {
         const auto& message = each.get_object();
-        print_foreign(text_of(message, "role") + ":");
+        print_foreign(printable_in(message, "role") + ":");
         const auto* content = message.if_contains("content");
         if (content && print_content(*content, output_directory).failed) printed.failed = true;
     }

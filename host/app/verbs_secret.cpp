@@ -63,7 +63,7 @@ int set(const GlobalOptions& global, const std::string& name) {
     return kOk;
 }
 
-int list(const GlobalOptions& global) {
+int list_secrets(const GlobalOptions& global) {
     const Host host(host_options(global));
     const auto all = host.named_secrets().list();
     if (!all) return report(all.error(), global);
@@ -89,7 +89,7 @@ int list(const GlobalOptions& global) {
     return kOk;
 }
 
-int remove(const GlobalOptions& global, const std::string& name) {
+int remove_secret(const GlobalOptions& global, const std::string& name) {
     const Host host(host_options(global));
     if (const auto gone = host.named_secrets().erase(name); !gone)
         return report(gone.error(), global);
@@ -121,11 +121,11 @@ void add_secret_verbs(CLI::App& app, Choice& choice) {
     auto& list_verb =
         add_verb(secret, "list", "List the secrets that are kept, without what they are",
                  "  patchbay secret list --json");
-    choice.on(list_verb, list);
+    choice.on(list_verb, list_secrets);
     auto& rm = add_verb(secret, "rm", "Forget a secret", "  patchbay secret rm github");
     rm.alias("remove");
     rm.add_option("NAME", *name, "As it was set")->required();
-    choice.on(rm, [name](const auto& global) { return remove(global, *name); });
+    choice.on(rm, [name](const auto& global) { return remove_secret(global, *name); });
 }
 
 }  // namespace patchbay::app

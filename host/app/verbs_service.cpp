@@ -189,7 +189,7 @@ Result<void> check_sets(const GlobalOptions& global) {
     return {};
 }
 
-int install_verb(const GlobalOptions& global) {
+int install_service(const GlobalOptions& global) {
     if (const char* text = std::getenv("PATCHBAY_CONFIG_JSON"); text && *text)
         return report({ErrorCode::Invalid,
                        "PATCHBAY_CONFIG_JSON may hold secrets, and a unit is no place for them; "
@@ -230,7 +230,7 @@ int install_verb(const GlobalOptions& global) {
     return kOk;
 }
 
-int status_verb(const GlobalOptions& global) {
+int status_service(const GlobalOptions& global) {
     const auto units = units_of(global);
     if (!units) return report(units.error(), global);
     const auto holder = units->point.holder();
@@ -246,7 +246,7 @@ int status_verb(const GlobalOptions& global) {
     return kOk;
 }
 
-int remove_verb(const GlobalOptions& global) {
+int remove_service(const GlobalOptions& global) {
     const auto units = units_of(global);
     if (!units) return report(units.error(), global);
     if (!units->service.text && !units->socket.text)
@@ -285,17 +285,17 @@ void add_service_verbs(CLI::App& app, Choice& choice) {
         "  patchbay service install\n  patchbay --config ci.toml service install\nIt writes two "
         "files "
         "and starts nothing; units that somebody has changed are left alone (exit code 7).");
-    choice.on(install, install_verb);
+    choice.on(install, install_service);
     auto& status =
         add_verb(service, "status", "Whether the units are there, and whether a host runs",
                  "  patchbay service status --json\nIt asks neither systemd nor the host.");
-    choice.on(status, status_verb);
+    choice.on(status, status_service);
     auto& remove =
         add_verb(service, "remove", "Take away the units that install has written",
                  "  systemctl --user disable --now NAME.socket NAME.service; patchbay service "
                  "remove\nUnits that "
                  "somebody has changed are left alone (exit code 7). Exit code 6: there are none.");
-    choice.on(remove, remove_verb);
+    choice.on(remove, remove_service);
 }
 
 }  // namespace patchbay::app

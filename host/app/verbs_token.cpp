@@ -127,7 +127,7 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
     return kOk;
 }
 
-int list(const GlobalOptions& global) {
+int list_tokens(const GlobalOptions& global) {
     const auto tokens = token_file(global).read();
     if (!tokens) return report(tokens.error(), global);
     if (global.json) {
@@ -153,7 +153,7 @@ int list(const GlobalOptions& global) {
     return kOk;
 }
 
-int remove(const GlobalOptions& global, const std::string& name) {
+int remove_token(const GlobalOptions& global, const std::string& name) {
     if (const auto gone = token_file(global).remove(name); !gone)
         return report(gone.error(), global);
     if (global.json)
@@ -206,14 +206,15 @@ void add_token_verbs(CLI::App& app, Choice& choice) {
     choice.on(added, [options](const auto& global) { return add(global, *options); });
     auto& listed = add_verb(token, "list", "List the tokens, without what they are",
                             "  patchbay token list --json");
-    choice.on(listed, list);
+    choice.on(listed, list_tokens);
     auto& removed = add_verb(
         token, "rm",
         "Take a token back: within a second it counts no more, and what was opened with it ends",
         "  patchbay token rm laptop");
     removed.alias("remove");
     removed.add_option("NAME", options->name, "As it was added")->required();
-    choice.on(removed, [options](const auto& global) { return remove(global, options->name); });
+    choice.on(removed,
+              [options](const auto& global) { return remove_token(global, options->name); });
 }
 
 }  // namespace patchbay::app

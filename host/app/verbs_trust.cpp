@@ -76,10 +76,6 @@ int list(const config::Config& config, const TrustFile& trust, bool as_json) {
     return kOk;
 }
 
-bool somebody_is_there() {
-    return ::isatty(STDIN_FILENO) != 0 && stderr_is_terminal();
-}
-
 // Anything but yes is no.
 bool agreed(const Proposal& proposal) {
     std::fflush(stdout);

@@ -20,7 +20,7 @@ using Answer = service::Why::Answer;
 
 namespace {
 
-constexpr std::size_t kShownBytes = 2'000;  // of what files say, in a line
+constexpr std::size_t kFoldedBytes = 2'000;  // of what files say, in a line
 
 // As a call of it would end.
 int code_of(Answer answer) {
@@ -75,10 +75,10 @@ std::string told_of_level(const router::Ruling& ruling, const config::Config& co
 }
 
 void print_why(const service::Why& why, const config::Config& config) {
-    print_line(core::printable(sentence_of(why), kShownBytes));
+    print_line(core::printable(sentence_of(why), kFoldedBytes));
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& text) {
-        rows.push_back({{std::string("  ") + name}, {core::printable(text, kShownBytes)}});
+        rows.push_back({{std::string("  ") + name}, {core::printable(text, kFoldedBytes)}});
     };
     if (!why.server.empty()) row("server", told_of_state(why));
     if (why.ruling && (why.ruling->rule || (why.of_a_tool && why.ruling->listed)))

@@ -1,5 +1,6 @@
 #include "app/visible_json.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 
 #include <cstdio>
@@ -35,6 +36,10 @@ std::string escaped(const json::value& value) {
         }
     }
     return out;
+}
+
+std::string printable_in(const json::object& object, std::string_view key, std::size_t most_bytes) {
+    return core::printable(core::text_in(&object, key).value_or(""), most_bytes);
 }
 
 std::string visible(const json::value& value) {

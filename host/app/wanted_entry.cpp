@@ -1,6 +1,7 @@
 #include "app/wanted_entry.hpp"
 
 #include "app/serve_words.hpp"
+#include "app/server_edit.hpp"
 #include "core/program.hpp"
 #include "core/text.hpp"
 #include "gateway/access/listening.hpp"
@@ -15,10 +16,6 @@ namespace patchbay::app {
 namespace json = boost::json;
 
 namespace {
-
-Error invalid(std::string why) {
-    return {ErrorCode::Invalid, std::move(why)};
-}
 
 // What a client is to start: the short name where PATH leads to this very program.
 Result<std::string> command_for(const config::Environment& environment) {

@@ -19,8 +19,6 @@ namespace patchbay::audit {
 
 namespace {
 
-constexpr auto kOthers = core::Others::MayNothing;
-
 std::string member(std::string_view key, std::uint64_t number) {
     return "\"" + std::string(key) + "\":" + std::to_string(number);
 }

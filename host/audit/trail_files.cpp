@@ -23,7 +23,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto kOthers = core::Others::MayNothing;
 constexpr std::string_view kPrefix = "audit-", kSuffix = ".jsonl", kHeadMac = ",\"mac\":\"";
 constexpr int kNumberDigits = 12;
 constexpr std::size_t kChunk = 64u << 10;

@@ -7,6 +7,7 @@
 
 #include "audit/chain.hpp"
 #include "core/descriptor.hpp"
+#include "core/private_file.hpp"
 #include "core/result.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace patchbay::audit {
 inline constexpr const char* kFolder = "audit";       // in the state directory
 inline constexpr const char* kKeyName = "audit.key";  // likewise
 inline constexpr const char* kHeadName = "head";
+inline constexpr auto kOthers = core::Others::MayNothing;  // with any of these
 inline constexpr std::size_t kHeadBytes =
     512;  // always as many: it is written in one go, over itself
 // Of a line that is read; records are far shorter (record_text.hpp).

@@ -13,7 +13,6 @@ namespace patchbay::audit {
 
 namespace {
 
-constexpr auto kOthers = core::Others::MayNothing;
 constexpr int kLooks = 3;
 constexpr std::size_t kMostKey = 1'024;
 

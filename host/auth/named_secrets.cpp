@@ -13,8 +13,7 @@ using core::Calendar;
 
 namespace {
 
-constexpr const char* kKeyring = "keyring";  // members of a record
-constexpr const char* kValue = "value";
+constexpr const char* kValue = "value";  // members of a record
 constexpr const char* kWritten = "written_at";
 constexpr std::int64_t kLastSecond = 253'402'300'799;  // of the year 9999
 
@@ -28,10 +27,6 @@ Error elsewhere(const std::string& name, const std::string& what_next) {
                                         "\" is in the Secret Service; set [secrets] store = "
                                         "\"secret-service\"" +
                                         what_next};
-}
-
-bool in_keyring(const json::object& record) {
-    return core::flag_in(&record, kKeyring).value_or(false);
 }
 
 // `advice`: what to do where there is none.
@@ -62,7 +57,7 @@ Result<void> NamedSecrets::check(const std::string& name) const {
 Result<std::string> NamedSecrets::read(const std::string& name) const {
     const auto record = record_of(name);
     if (!record) return record.error();
-    if (in_keyring(*record)) {
+    if (StoreFile::in_keyring(*record)) {
         if (!keyring_) return elsewhere(name, ", or keep it anew: patchbay secret set " + name);
         const std::lock_guard turn(keyring_turn_);
         const auto answer = keyring_->read(keyring_name(name));
@@ -107,7 +102,7 @@ Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const st
                            "; it is kept in " + file_.path();
     }
     if (kept.in_keyring)
-        record[kKeyring] = true;
+        record[StoreFile::kKeyring] = true;
     else
         record[kValue] = value;
     if (auto written = file_.replace(name, record); !written) return written.error();
@@ -118,7 +113,7 @@ Result<NamedSecrets::Kept> NamedSecrets::write(const std::string& name, const st
 Result<void> NamedSecrets::erase(const std::string& name) const {
     const auto record = record_in(file_, name, "; patchbay secret list shows which there are");
     if (!record) return record.error();
-    if (in_keyring(*record)) {
+    if (StoreFile::in_keyring(*record)) {
         if (!keyring_) return elsewhere(name, " to take it out there");
         const std::lock_guard turn(keyring_turn_);
         if (auto gone = keyring_->erase(keyring_name(name)); !gone) return gone;
@@ -136,8 +131,8 @@ Result<std::vector<NamedSecrets::Listed>> NamedSecrets::list() const {
         // Of a year that calendars write, whatever the file says.
         const auto written = std::clamp<std::int64_t>(
             core::integer_in(record, kWritten).value_or(0), 0, kLastSecond);
-        all.push_back(
-            {each.key(), in_keyring(*record), Calendar::time_point(std::chrono::seconds(written))});
+        all.push_back({each.key(), StoreFile::in_keyring(*record),
+                       Calendar::time_point(std::chrono::seconds(written))});
     }
     std::sort(all.begin(), all.end(),
               [](const Listed& one, const Listed& other) { return one.name < other.name; });

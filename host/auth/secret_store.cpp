@@ -14,8 +14,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr const char* kPlugin = "plugin";    // members of a record that are ours
-constexpr const char* kKeyring = "keyring";  // true: its secrets are there
+constexpr const char* kPlugin = "plugin";  // members of a record that are ours
 constexpr std::chrono::milliseconds kLongestPause{16};
 // Members of a record that go to the keyring and are masked. By name, since every method keeps
 // records of its own; one word too many hides a harmless value, one too few shows a secret.
@@ -31,11 +30,6 @@ bool is_secret(std::string_view name) {
 const json::object* record_of(const json::object& file, const std::string& server) {
     const auto* record = file.at(StoreFile::kSignIns.table).get_object().if_contains(server);
     return record ? record->if_object() : nullptr;
-}
-
-bool in_keyring(const json::object& record) {
-    const auto* said = record.if_contains(kKeyring);
-    return said && said->is_bool() && said->get_bool();
 }
 
 }  // namespace
@@ -62,9 +56,9 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
     // What another method has kept there is not handed out: this one would send it somewhere else.
     if (!found || core::text_in(found, kPlugin).value_or("") != plugin) return std::string();
     auto record = *found;
-    const bool elsewhere = in_keyring(record);
+    const bool elsewhere = StoreFile::in_keyring(record);
     record.erase(kPlugin);
-    record.erase(kKeyring);
+    record.erase(StoreFile::kKeyring);
     if (elsewhere) {
         if (!keyring_)
             return Error{ErrorCode::Unavailable,
@@ -116,7 +110,7 @@ Result<void> SecretStore::write_record(const std::string& plugin, const std::str
                 keyring_->write(server, json::serialize(secrets), "sign-in to " + server);
             kept) {
             for (const auto& secret : secrets) record.erase(secret.key());
-            record[kKeyring] = true;
+            record[StoreFile::kKeyring] = true;
         } else {
             core::log::warn("the Secret Service does not keep the login for server \"" + server +
                             "\": " + kept.error().message + "; it is kept in " + file_.path());
@@ -133,7 +127,7 @@ Result<void> SecretStore::forget(const std::string& server) const {
         const auto contents = file_.read();
         if (!contents) return contents.error();
         const auto* record = record_of(contents->file, server);
-        if (record && in_keyring(*record))
+        if (record && StoreFile::in_keyring(*record))
             return Error{ErrorCode::Unavailable,
                          "the login for server \"" + server +
                              "\" stays, since the Secret Service keeps its tokens: " +

@@ -143,6 +143,10 @@ Result<void> swap_in(int directory, const std::string& place, const Names& names
 
 }  // namespace
 
+bool StoreFile::in_keyring(const json::object& record) {
+    return core::flag_in(&record, kKeyring).value_or(false);
+}
+
 Result<StoreFile::Contents> StoreFile::read() const {
     const Names names(kind_);
     const auto directory = core::open_private_directory(directory_, kOthers, core::Make::No);

@@ -32,6 +32,9 @@ public:
     static constexpr Kind kSignIns{"mcp-auth", "servers", "sign in again"};
     static constexpr Kind kNamed{"mcp-secrets", "secrets", "set them again"};
 
+    static constexpr const char* kKeyring = "keyring";  // true in a record: its secrets are there
+    static bool in_keyring(const boost::json::object& record);
+
     // `directory`: the state directory; made, 0700, when it is needed and not there.
     explicit StoreFile(std::string directory, Kind kind = kSignIns)
         : directory_(std::move(directory)), kind_(kind) {}

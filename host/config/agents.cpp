@@ -24,14 +24,6 @@ bool may_hide(const Member& member) {
     return may_forbid(member) || (list && !core::nearest(member.key, {"servers", "tools"}).empty());
 }
 
-std::map<std::string, Place> places_in(const Node* list, const Source& source) {
-    std::map<std::string, Place> places;
-    if (!list) return places;
-    for (const auto& item : list->items)
-        places.try_emplace(std::string(core::trimmed(item.text)), source.place(item.mark));
-    return places;
-}
-
 }  // namespace
 
 Agent read_agent(const Member& table, const Source& source, core::Effort& hints,

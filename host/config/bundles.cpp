@@ -13,16 +13,6 @@ namespace patchbay::config {
 
 namespace {
 
-// Of each that a list names, so that what is wrong with one is told where it stands.
-std::map<std::string, Place> places_in(const Node* list, const Source& source) {
-    std::map<std::string, Place> places;
-    if (!list) return places;
-    if (!list->is(Node::Kind::List)) places.try_emplace(list->text, source.place(list->mark));
-    for (const auto& item : list->items)
-        places.try_emplace(std::string(core::trimmed(item.text)), source.place(item.mark));
-    return places;
-}
-
 // Why the whole of it cannot be meant so; empty: it can.
 std::pair<RuleId, std::string> trouble_with(const Bundle& bundle) {
     if (bundle.servers.empty())

@@ -127,7 +127,7 @@ std::string take_rewrites(Executor& executor, const Node& value) {
     return {};
 }
 
-bool is_variable(std::string_view name) {
+bool may_be_variable(std::string_view name) {
     return !name.empty() && name.find_first_of("= \t\n\0") == name.npos &&
            name.find('\0') == name.npos;
 }
@@ -135,7 +135,7 @@ bool is_variable(std::string_view name) {
 std::string take_env(Executor& executor, const Node& value) {
     if (!value.is(Node::Kind::Map)) return mismatch("a table of variables", value);
     for (const auto& member : value.members) {
-        if (!is_variable(member.key))
+        if (!may_be_variable(member.key))
             return "\"" + core::printable(member.key, 80) + "\" is no name of a variable";
         if (auto wrong = take_text(executor.env_injection[member.key], member.value);
             !wrong.empty())

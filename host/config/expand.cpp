@@ -58,7 +58,7 @@ json::object anchored(json::object settings, const Server& server, const Environ
 Result<json::object> still_approved(json::object settings, const Server& server,
                                     const std::string& what, const std::string& id,
                                     const Environment& environment) {
-    const auto launch = launch_of(settings);
+    const auto launch = config::launch_of(settings);
     if (!server.program || !launch) return settings;
     const auto now = program_of(*launch, environment);
     if (now == server.program) return settings;

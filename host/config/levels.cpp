@@ -9,7 +9,7 @@ namespace patchbay::config {
 
 namespace {
 
-struct Candidate {
+struct Contender {
     const std::string* key;
     Level level;
     Scope scope;
@@ -17,8 +17,8 @@ struct Candidate {
 
 // All keys that cover the name, the most specific first. Its beginnings are looked for one by one, unless there are more
 // of them than keys: a name in a file may be as long as the file.
-std::vector<Candidate> covering(const Server& server, std::string_view name) {
-    std::vector<Candidate> found;
+std::vector<Contender> covering(const Server& server, std::string_view name) {
+    std::vector<Contender> found;
     const auto take = [&](const auto& entry) {
         const auto& place = server.place_of_rule("tools." + entry.first);
         found.push_back({&entry.first, entry.second, place.scope});
@@ -55,7 +55,7 @@ std::string_view beginning_in(std::string_view key) {
 const std::string* deciding_key(const Server& server, std::string_view name) {
     if (server.tools.empty()) return nullptr;
     const auto found = covering(server, name);
-    const Candidate* deciding = nullptr;
+    const Contender* deciding = nullptr;
     std::optional<Scope> strongest;  // of those that are more specific
     for (const auto& each : found) {
         if (strongest && each.scope <= *strongest) continue;

@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,16 @@ inline bool is_told(const Config& config, const Diagnostic& warning) {
                        [&](const Diagnostic& each) {
                            return each.rule == warning.rule && each.place == warning.place;
                        });
+}
+
+// Of each that a list names, so that what is wrong with one is told where it stands.
+inline std::map<std::string, Place> places_in(const Node* list, const Source& source) {
+    std::map<std::string, Place> places;
+    if (!list) return places;
+    if (!list->is(Node::Kind::List)) places.try_emplace(list->text, source.place(list->mark));
+    for (const auto& item : list->items)
+        places.try_emplace(std::string(core::trimmed(item.text)), source.place(item.mark));
+    return places;
 }
 
 // `kind`: "agent", of the tables [agents.NAME]. `is_offered`: whether one without a fault is named to who asks for another.

@@ -13,8 +13,8 @@ namespace patchbay::config {
 
 namespace {
 
-constexpr std::string_view kRules[] = {"enabled", "enabled_tools", "disabled_tools", "tools",
-                                       "trust"};
+constexpr std::string_view kRuleKeys[] = {"enabled", "enabled_tools", "disabled_tools", "tools",
+                                          "trust"};
 
 // A part of a list, or of a table, alone. A text that stands where a list is expected is meant as one of it.
 std::vector<Node> parts_of(const Node& value) {
@@ -67,7 +67,8 @@ void take_rule(Server& server, const ServerKey& key, const Node& value) {
 
 void take_rules(Server& server, const Voice& voice) {
     for (const auto& member : voice.entry->body.members) {
-        if (std::find(std::begin(kRules), std::end(kRules), member.key) == std::end(kRules))
+        if (std::find(std::begin(kRuleKeys), std::end(kRuleKeys), member.key) ==
+            std::end(kRuleKeys))
             continue;
         take_rule(server, *find_server_key(member.key), member.value);
         const auto place = voice.source->place(member.mark);

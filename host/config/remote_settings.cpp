@@ -46,18 +46,11 @@ bool is_port(std::string_view text) {
            (error == std::errc() && end == text.data() + text.size() && port > 0 && port < 65536);
 }
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_hex(char c) {
-    return is_digit(c) || (core::lower(c) >= 'a' && core::lower(c) <= 'f');
-}
-
 // Of a name or, in brackets, of an IPv6 address, which may name its zone.
 bool is_host(std::string_view text) {
     const bool address = text.find(':') != std::string_view::npos;
     return std::all_of(text.begin(), text.end(), [&](char c) {
-        return is_digit(c) || (core::lower(c) >= 'a' && core::lower(c) <= 'z') || c == '-' ||
+        return core::is_digit(c) || (core::lower(c) >= 'a' && core::lower(c) <= 'z') || c == '-' ||
                c == '.' || c == '_' || (address && (c == ':' || c == '%'));
     });
 }
@@ -103,7 +96,8 @@ std::string fault_of(std::string_view url, bool web) {
     if (auto why = fault_of_authority(authority); !why.empty()) return why;
     const auto target = rest.substr(authority.size());
     for (auto at = target.find('%'); at != std::string_view::npos; at = target.find('%', at + 1))
-        if (at + 2 >= target.size() || !is_hex(target[at + 1]) || !is_hex(target[at + 2]))
+        if (at + 2 >= target.size() || !core::is_hex(target[at + 1]) ||
+            !core::is_hex(target[at + 2]))
             return "it holds a % that is not followed by two hexadecimal digits";
     return {};
 }

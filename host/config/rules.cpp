@@ -61,7 +61,7 @@ const std::vector<std::string>& harmless_names() {
 }
 
 // How people mark a key as their own, or write one out.
-constexpr std::string_view kOwnKeys[] = {"x-", "x_", "_", "$", "//"};
+constexpr std::string_view kOwnPrefixes[] = {"x-", "x_", "_", "$", "//"};
 
 // As plain() makes them.
 const std::vector<std::string>& words_of_refusal() {
@@ -241,7 +241,7 @@ bool can_be_denied(std::string_view pattern) {
 }
 
 bool is_own_key(std::string_view key) {
-    return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
+    return std::any_of(std::begin(kOwnPrefixes), std::end(kOwnPrefixes),
                        [&](std::string_view begin) { return key.starts_with(begin); });
 }
 

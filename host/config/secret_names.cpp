@@ -17,21 +17,15 @@ constexpr std::size_t kOddLetters = 10;  // of a token in small letters, in part
 bool is_letter(char letter) {
     return core::lower(letter) >= 'a' && core::lower(letter) <= 'z';
 }
-bool is_digit(char letter) {
-    return letter >= '0' && letter <= '9';
-}
 bool is_lower(char letter) {
     return letter >= 'a' && letter <= 'z';
-}
-bool is_hex(char letter) {
-    return is_digit(letter) || (core::lower(letter) >= 'a' && core::lower(letter) <= 'f');
 }
 
 bool is_uuid(std::string_view value) {
     if (value.size() != 36) return false;
     for (std::size_t i = 0; i < value.size(); ++i) {
         const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? value[i] != '-' : !is_hex(value[i])) return false;
+        if (dash ? value[i] != '-' : !core::is_hex(value[i])) return false;
     }
     return true;
 }
@@ -43,7 +37,7 @@ bool is_host_name(std::string_view value) {
            std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dot) + 1, value.end(),
                        is_lower) &&
            std::all_of(value.begin(), value.end(), [](char letter) {
-               return is_lower(letter) || is_digit(letter) || letter == '-' || letter == '.';
+               return is_lower(letter) || core::is_digit(letter) || letter == '-' || letter == '.';
            });
 }
 
@@ -55,7 +49,7 @@ bool is_one_of(std::string_view word, const std::array<const char*, N>& words) {
 // Letters alone, as people write them: small, capital, or words of three letters or more on average
 // that begin with capitals.
 bool is_made_of_words(std::string_view letters) {
-    if (letters.size() >= kToken && std::all_of(letters.begin(), letters.end(), is_hex))
+    if (letters.size() >= kToken && std::all_of(letters.begin(), letters.end(), core::is_hex))
         return false;
     return letters.size() >= 3 * words_of(letters).size() || letters.size() <= 2;
 }
@@ -72,7 +66,7 @@ bool is_ordinary(std::string_view part) {
     const auto letters = letters_of(part);
     const auto number = part.substr(letters);
     return is_made_of_words(part.substr(0, letters)) && number.size() <= 4 &&
-           std::all_of(number.begin(), number.end(), is_digit);
+           std::all_of(number.begin(), number.end(), core::is_digit);
 }
 
 // Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
@@ -87,7 +81,8 @@ constexpr std::array kAbout = {
 }  // namespace
 
 bool is_of_a_name(char letter) {
-    return is_letter(letter) || is_digit(letter) || letter == '-' || letter == '_' || letter == '.';
+    return is_letter(letter) || core::is_digit(letter) || letter == '-' || letter == '_' ||
+           letter == '.';
 }
 
 bool is_of_a_key(char letter) {
@@ -112,7 +107,7 @@ std::vector<std::string> words_of(std::string_view name) {
 
 bool looks_like_a_key(std::string_view value) {
     return value.size() >= kLooksLikeAKey && std::any_of(value.begin(), value.end(), is_letter) &&
-           std::any_of(value.begin(), value.end(), is_digit) &&
+           std::any_of(value.begin(), value.end(), core::is_digit) &&
            std::all_of(value.begin(), value.end(), is_of_a_key);
 }
 
@@ -199,7 +194,7 @@ bool looks_like_a_token(std::string_view value) {
         if (!is_ordinary(part)) odd += part.size();
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     }
-    const bool mixed = std::any_of(value.begin(), value.end(), is_digit) &&
+    const bool mixed = std::any_of(value.begin(), value.end(), core::is_digit) &&
                        std::any_of(value.begin(), value.end(), is_lower) &&
                        std::any_of(value.begin(), value.end(),
                                    [](char c) { return is_letter(c) && !is_lower(c); });

@@ -139,7 +139,7 @@ J told_seconds(const Config& config) {
     return told_in_seconds(at<path...>(config));
 }
 
-constexpr std::array kOwnKeys = {
+constexpr std::array kOurKeys = {
     // How the host calls itself to the servers of its user, and what it shows of them, is the user's to
     // say: a checkout could make it answer questions in their name.
     TableKey{"client", "name", kNotProject, [](C& c, N v) { return take_text(c.client.name, v); },
@@ -354,9 +354,9 @@ J told_limit(const Config& config) {
 }
 template <std::size_t... at>
 constexpr auto with_limits(std::index_sequence<at...>) {
-    std::array<TableKey, kOwnKeys.size() + sizeof...(at)> all{};
-    std::copy(kOwnKeys.begin(), kOwnKeys.end(), all.begin());
-    ((all[kOwnKeys.size() + at] = {"limits", core::kLimits[at].name, kNotProject, take_limit<at>,
+    std::array<TableKey, kOurKeys.size() + sizeof...(at)> all{};
+    std::copy(kOurKeys.begin(), kOurKeys.end(), all.begin());
+    ((all[kOurKeys.size() + at] = {"limits", core::kLimits[at].name, kNotProject, take_limit<at>,
                                    told_limit<at>}),
      ...);
     return all;

@@ -53,9 +53,9 @@ void set_marks(Node& node, Mark mark) {
     for (auto& item : node.items) set_marks(item, mark);
 }
 
-class Resolver {
+class TemplateResolver {
 public:
-    explicit Resolver(std::vector<Fragment>& fragments) : fragments_(fragments) {
+    explicit TemplateResolver(std::vector<Fragment>& fragments) : fragments_(fragments) {
         for (auto& fragment : fragments_)
             for (const auto& table : fragment.tables)
                 if (table.key == "templates" && fragment.source.scope != Scope::Plugin)
@@ -251,7 +251,7 @@ bool lacks_template(const ServerEntry& entry) {
 }
 
 TemplatePlaces resolve_templates(std::vector<Fragment>& fragments) {
-    return Resolver(fragments).run();
+    return TemplateResolver(fragments).run();
 }
 
 }  // namespace patchbay::config

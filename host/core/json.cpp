@@ -217,9 +217,25 @@ const json::array* array_in(const json::object* object, std::string_view key) {
     return value ? value->if_array() : nullptr;
 }
 
+std::vector<std::string> texts_in(const json::object& object, std::string_view key) {
+    std::vector<std::string> texts;
+    if (const auto* list = array_in(&object, key))
+        for (const auto& each : *list)
+            if (const auto text = text_of(each)) texts.emplace_back(*text);
+    return texts;
+}
+
+json::array array_of(const std::vector<std::string>& texts) {
+    return json::array(texts.begin(), texts.end());
+}
+
 std::optional<std::string_view> text_in(const json::object* object, std::string_view key) {
     const auto* value = value_in(object, key);
     return value ? text_of(*value) : std::nullopt;
+}
+
+std::string string_in(const json::object& object, std::string_view key) {
+    return std::string(text_in(&object, key).value_or(""));
 }
 
 std::optional<bool> flag_in(const json::object* object, std::string_view key) {

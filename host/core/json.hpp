@@ -53,10 +53,15 @@ std::size_t json_cost(std::string_view text);
 const boost::json::object* object_in(const boost::json::object* object, std::string_view key);
 const boost::json::array* array_in(const boost::json::object* object, std::string_view key);
 std::optional<std::string_view> text_in(const boost::json::object* object, std::string_view key);
+std::string string_in(const boost::json::object& object, std::string_view key);  // empty: none
 std::optional<bool> flag_in(const boost::json::object* object, std::string_view key);
 std::optional<double> number_in(const boost::json::object* object, std::string_view key);
 // Numbers without a fraction that an int64 can hold, however they were written: 1, 1.0, 1e3.
 std::optional<std::int64_t> integer_in(const boost::json::object* object, std::string_view key);
+
+std::vector<std::string> texts_in(const boost::json::object& object,
+                                  std::string_view key);  // what is none is left out
+boost::json::array array_of(const std::vector<std::string>& texts);
 
 // As people write it where it is whole: Boost.JSON writes every double as 1E0.
 boost::json::value plain_number(double number);

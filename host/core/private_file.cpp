@@ -178,4 +178,8 @@ Result<Descriptor> take_turn(const Descriptor& directory, const std::string& pla
     return file;
 }
 
+Error io_failure(const std::string& what, const std::string& path) {
+    return {ErrorCode::Io, "cannot " + what + " " + path + ": " + std::strerror(errno)};
+}
+
 }  // namespace patchbay::core

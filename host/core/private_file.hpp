@@ -40,4 +40,7 @@ Result<std::optional<std::string>> read_private(const std::string& path, const s
 Result<Descriptor> take_turn(const Descriptor& directory, const std::string& place,
                              const std::string& name, std::chrono::milliseconds wait);
 
+// "cannot WHAT PATH", and why: what errno says.
+Error io_failure(const std::string& what, const std::string& path);
+
 }  // namespace patchbay::core

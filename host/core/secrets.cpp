@@ -194,7 +194,7 @@ bool ends_cut(std::string_view text, bool cut) {
     return text.empty() ? cut : text.starts_with(kCutMark);
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r\n\v\f";
     const auto first = text.find_first_not_of(kBlanks);
     if (first == text.npos) return {};
@@ -307,11 +307,11 @@ Secrets::~Secrets() {
 void Secrets::add(std::string_view secret) {
     add_one(secret);
     // What a program prints of it has no blanks at the ends of its lines any more.
-    const auto text = trimmed(secret);
+    const auto text = without_blanks(secret);
     if (text.find('\n') == text.npos) return add_one(text);
     for (std::size_t at = 0; at < text.size();) {
         const auto end = std::min(text.find('\n', at), text.size());
-        const auto line = trimmed(text.substr(at, end - at));
+        const auto line = without_blanks(text.substr(at, end - at));
         // `-----BEGIN ...` is no secret, and in every other log.
         if (line.size() >= kShortestLine && !line.starts_with("-----")) add_one(line);
         at = end + 1;

@@ -281,6 +281,10 @@ std::string duration(std::chrono::milliseconds time) {
                                           : std::to_string(count) + " ms";
 }
 
+bool is_hex(char letter) {
+    return is_digit(letter) || (lower(letter) >= 'a' && lower(letter) <= 'f');
+}
+
 char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }

@@ -54,6 +54,11 @@ std::size_t valid_utf8_bytes(std::string_view text);
 std::string duration(std::chrono::milliseconds time);
 
 // ASCII letters alone, whatever the locale: names of headers, schemes and variables.
+// Of ASCII alone, whatever the locale.
+inline bool is_digit(char letter) {
+    return letter >= '0' && letter <= '9';
+}
+bool is_hex(char letter);
 char lower(char letter);
 std::string lower(std::string_view text);
 

@@ -9,13 +9,14 @@ namespace patchbay::gateway {
 
 namespace {
 
-constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kNameKeyBytes = 32;
 constexpr std::size_t kSealDigits = 32;  // 128 bits: a name is a header, too
 
 }  // namespace
 
 TaskNames::TaskNames(std::string key, std::string whose)
-    : key_(key.empty() ? core::random_hex(kKeyBytes) : std::move(key)), whose_(std::move(whose)) {}
+    : key_(key.empty() ? core::random_hex(kNameKeyBytes) : std::move(key)),
+      whose_(std::move(whose)) {}
 
 std::string TaskNames::make(const Task& task) const {
     return task.server + ":" + seal_of(task) + ":" + task.id;

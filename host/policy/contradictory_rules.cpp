@@ -40,9 +40,9 @@ std::string told_of(const Rule& rule) {
            (rule.place ? " (" + config::to_string(*rule.place) + ")" : "");
 }
 
-class Search {
+class ContradictionSearch {
 public:
-    explicit Search(const config::Config& config)
+    explicit ContradictionSearch(const config::Config& config)
         : config_(config), policy_(config.permissions, config.servers) {
         for (const auto& server : config.servers)
             if (server.enabled) ids_.push_back(server.id);
@@ -133,7 +133,7 @@ private:
 }  // namespace
 
 std::vector<Diagnostic> contradictory_rules(const config::Config& config) {
-    auto found = Search(config).run();
+    auto found = ContradictionSearch(config).run();
     for (const auto& each : config.contradictions)
         if (found.size() < kMostContradictions) found.push_back(each);
     return found;

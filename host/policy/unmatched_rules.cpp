@@ -36,9 +36,9 @@ bool rules_of(const config::Server& server) {
     return server.enabled_tools || !server.disabled_tools.empty() || !server.tools.empty();
 }
 
-class Search {
+class UnmatchedSearch {
 public:
-    Search(const config::Config& config, const KnownTools& known)
+    UnmatchedSearch(const config::Config& config, const KnownTools& known)
         : config_(config), known_(known), readings_(config.servers) {
         for (const auto& server : config.servers) {
             configured_.push_back(server.id);
@@ -405,7 +405,7 @@ private:
 
 std::vector<Diagnostic> unmatched_rules(const config::Config& config, const KnownTools& known,
                                         OfAgents of_agents) {
-    return Search(config, known).run(of_agents);
+    return UnmatchedSearch(config, known).run(of_agents);
 }
 
 bool has_rules(const config::Config& config) {
@@ -419,18 +419,18 @@ bool has_rules(const config::Config& config) {
 }
 
 std::vector<Diagnostic> unmatched_in_views(const config::Config& config, const KnownTools& known) {
-    return Search(config, known).run_views();
+    return UnmatchedSearch(config, known).run_views();
 }
 
 std::vector<Diagnostic> unmatched_in_bundle(const config::Config& config, const KnownTools& known,
                                             const config::Bundle& bundle) {
-    return Search(config, known).run(bundle);
+    return UnmatchedSearch(config, known).run(bundle);
 }
 
 std::vector<Diagnostic> unmatched_patterns(const config::Config& config, const KnownTools& known,
                                            const std::string& option,
                                            const std::vector<std::string>& patterns) {
-    return Search(config, known).run(option, patterns);
+    return UnmatchedSearch(config, known).run(option, patterns);
 }
 
 }  // namespace patchbay::policy

@@ -40,10 +40,6 @@ private:
     std::optional<std::string> begin_;
 };
 
-json::array texts(const std::vector<std::string>& all) {
-    return json::array(all.begin(), all.end());
-}
-
 json::object texts(const Digests& all) {
     json::object out;
     for (const auto& [key, digest] : all) out[key] = digest;
@@ -56,8 +52,8 @@ json::object to_json(const ServerImprint& server) {
                      {"connection", texts(server.connection)},
                      {"conduct", texts(server.conduct)}};
     const auto& rules = server.rules;
-    if (rules.enabled_tools) out["enabled_tools"] = texts(*rules.enabled_tools);
-    out["disabled_tools"] = texts(rules.disabled_tools);
+    if (rules.enabled_tools) out["enabled_tools"] = core::array_of(*rules.enabled_tools);
+    out["disabled_tools"] = core::array_of(rules.disabled_tools);
     auto& tools = out["tools"].emplace_object();
     for (const auto& [tool, level] : rules.tools) tools[tool] = config::name_of(level);
     out["untrusted"] = rules.untrusted;
@@ -243,9 +239,9 @@ json::object to_json(const Imprint& imprint) {
     auto& servers = out["servers"].emplace_object();
     for (const auto& [id, server] : imprint.servers) servers[id] = to_json(server);
     auto& permissions = out["permissions"].emplace_object();
-    if (imprint.allow) permissions["allow"] = texts(*imprint.allow);
-    permissions["deny"] = texts(imprint.deny);
-    permissions["ask"] = texts(imprint.ask);
+    if (imprint.allow) permissions["allow"] = core::array_of(*imprint.allow);
+    permissions["deny"] = core::array_of(imprint.deny);
+    permissions["ask"] = core::array_of(imprint.ask);
     permissions["closed"] = imprint.closed;
     out["tables"] = texts(imprint.tables);
     return out;

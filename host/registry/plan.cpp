@@ -2,6 +2,7 @@
 
 #include "config/hold_back.hpp"
 #include "config/levels.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -156,14 +157,10 @@ Names tools_of(const std::string& id, const KnownTools& known,
     return {named.begin(), named.end()};
 }
 
-json::array texts(const Names& names) {
-    return json::array(names.begin(), names.end());
-}
-
 json::array rows(const std::vector<ChangedServer>& changed) {
     json::array out;
     for (const auto& each : changed)
-        out.push_back(json::object{{"server", each.server}, {"keys", texts(each.keys)}});
+        out.push_back(json::object{{"server", each.server}, {"keys", core::array_of(each.keys)}});
     return out;
 }
 
@@ -233,12 +230,17 @@ Plan plan(const Snapshot& running, const Snapshot& wanted, const KnownTools& kno
 }
 
 json::object to_json(const Plan& plan) {
-    return {{"start", texts(plan.start)},          {"stop", texts(plan.stop)},
-            {"restart", rows(plan.restart)},       {"adjust", rows(plan.adjust)},
-            {"tools_gained", texts(plan.gained)},  {"tools_lost", texts(plan.lost)},
-            {"widened", rows(plan.widened)},       {"narrowed", rows(plan.narrowed)},
-            {"shown", texts(plan.shown)},          {"closed", texts(plan.closed)},
-            {"next_start", texts(plan.next_start)}};
+    return {{"start", core::array_of(plan.start)},
+            {"stop", core::array_of(plan.stop)},
+            {"restart", rows(plan.restart)},
+            {"adjust", rows(plan.adjust)},
+            {"tools_gained", core::array_of(plan.gained)},
+            {"tools_lost", core::array_of(plan.lost)},
+            {"widened", rows(plan.widened)},
+            {"narrowed", rows(plan.narrowed)},
+            {"shown", core::array_of(plan.shown)},
+            {"closed", core::array_of(plan.closed)},
+            {"next_start", core::array_of(plan.next_start)}};
 }
 
 std::vector<PlanLine> lines_of(const Plan& plan) {

@@ -19,15 +19,15 @@ using config::Level;
 
 namespace {
 
-constexpr int kVersion = 1;
-constexpr const char* kName = "decisions.json";
-constexpr const char* kWriters = "decisions.lock";
+constexpr int kDecisionsVersion = 1;
+constexpr const char* kDecisionsName = "decisions.json";
+constexpr const char* kDecisionsLock = "decisions.lock";
 
 // None when there is no file.
 Result<std::vector<Decision>> read_decisions(const std::string& directory,
                                              const std::string& path) {
-    const auto text =
-        core::read_private(directory, kName, ApprovalRecord::kOthers, DecisionFile::kFileBytes);
+    const auto text = core::read_private(directory, kDecisionsName, ApprovalRecord::kOthers,
+                                         DecisionFile::kFileBytes);
     if (!text) return text.error();
     std::vector<Decision> all;
     if (!*text) return all;
@@ -37,10 +37,10 @@ Result<std::vector<Decision>> read_decisions(const std::string& directory,
     const auto version = core::integer_in(object, "version");
     const auto* kept = core::array_in(object, "decisions");
     const std::string then = ": no answer of before counts; ";
-    if (version && *version != kVersion)
+    if (version && *version != kDecisionsVersion)
         return Error{ErrorCode::Protocol, path + " is of another version (" +
                                               std::to_string(*version) + ", this patchbay writes " +
-                                              std::to_string(kVersion) + ")" + then +
+                                              std::to_string(kDecisionsVersion) + ")" + then +
                                               "move it away to have approvals kept by this one"};
     const Error damaged{ErrorCode::Protocol,
                         path + " is damaged" + then + "move it away and approve again"};
@@ -114,10 +114,10 @@ Result<const std::vector<Decision>*> DecisionFile::all() {
 
 Result<void> DecisionFile::change(const Change& change) {
     const ApprovalRecord record{directory_,
-                                kName,
+                                kDecisionsName,
                                 kFileBytes,
                                 kLockWait,
-                                kWriters,
+                                kDecisionsLock,
                                 "",
                                 "; patchbay policy reset takes some away"};
     return record.change([&]() -> Result<std::string> {
@@ -129,7 +129,7 @@ Result<void> DecisionFile::change(const Change& change) {
         json::array kept;
         for (const auto& each : *now) kept.push_back(decision_text(each));
         return json::serialize(
-                   json::object{{"version", kVersion}, {"decisions", std::move(kept)}}) +
+                   json::object{{"version", kDecisionsVersion}, {"decisions", std::move(kept)}}) +
                "\n";
     });
 }

@@ -15,20 +15,20 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int kVersion = 1;
-constexpr const char* kName = "trust.json";
-constexpr const char* kWriters = "trust.lock";
+constexpr int kTrustVersion = 1;
+constexpr const char* kTrustName = "trust.json";
+constexpr const char* kTrustLock = "trust.lock";
 
 // The projects of the record; none when there is no file.
 Result<json::object> read_projects(const std::string& directory, const std::string& path) {
     const auto text =
-        core::read_private(directory, kName, ApprovalRecord::kOthers, TrustFile::kFileBytes);
+        core::read_private(directory, kTrustName, ApprovalRecord::kOthers, TrustFile::kFileBytes);
     if (!text) return text.error();
     if (!*text) return json::object();
     const auto whole = core::parse_json_object(**text);
     const auto* version = whole ? whole->if_contains("version") : nullptr;
     const auto* projects = core::object_in(whole ? &*whole : nullptr, "projects");
-    if (!version || *version != kVersion || !projects)
+    if (!version || *version != kTrustVersion || !projects)
         return Error{ErrorCode::Protocol,
                      path +
                          " is damaged, or of another patchbay: nothing is approved; move it "
@@ -127,10 +127,10 @@ std::vector<std::string> TrustFile::ids(const std::string& project) const {
 template <class Change>
 Result<void> TrustFile::change(const Change& change) {
     const ApprovalRecord record{directory_,
-                                kName,
+                                kTrustName,
                                 kFileBytes,
                                 kLockWait,
-                                kWriters,
+                                kTrustLock,
                                 "; rename the folder, or put the definitions into your own "
                                 "configuration",
                                 ": revoke approvals that are not needed any more"};
@@ -141,7 +141,8 @@ Result<void> TrustFile::change(const Change& change) {
         if (!now) return now.error();
         if (auto done = change(*now); !done) return done.error();
         changed = std::move(*now);
-        return json::serialize(json::object{{"version", kVersion}, {"projects", changed}}) + "\n";
+        return json::serialize(json::object{{"version", kTrustVersion}, {"projects", changed}}) +
+               "\n";
     });
     if (written) projects_ = std::move(changed);
     return written;

@@ -13,7 +13,7 @@
 namespace patchbay::oauth {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kSettingBytes = 64 * 1024;
 
 Grant grant_of(const std::string& name) {
     if (name == "client_credentials") return Grant::kClientCredentials;
@@ -54,7 +54,7 @@ std::string content_of(const std::string& file) {
     struct stat about {};
     if (::fstat(opened.fd, &about) != 0 || !S_ISREG(about.st_mode))
         unreadable(file, "it is no regular file");
-    std::string out(kMostBytes, '\0');
+    std::string out(kSettingBytes, '\0');
     const auto count = ::read(opened.fd, out.data(), out.size());
     if (count < 0) unreadable(file, std::strerror(errno));
     out.resize(static_cast<std::size_t>(count));

@@ -11,7 +11,7 @@
 namespace patchbay::oauth {
 namespace {
 
-constexpr std::size_t kMostBytes = 8192;
+constexpr std::size_t kUrlBytes = 8192;
 
 [[noreturn]] void refuse(std::string_view whose, const std::string& why) {
     throw Trouble(PATCHBAY_E_PROTOCOL, std::string(whose) + " cannot be used: " + why);
@@ -53,7 +53,7 @@ void read_authority(std::string_view authority, std::string_view whose, WebUrl& 
 }  // namespace
 
 WebUrl WebUrl::parse(std::string_view text, std::string_view whose) {
-    if (text.size() > kMostBytes) refuse(whose, "it is longer than 8192 bytes");
+    if (text.size() > kUrlBytes) refuse(whose, "it is longer than 8192 bytes");
     const bool odd = std::any_of(text.begin(), text.end(), [](char letter) {
         const auto byte = static_cast<unsigned char>(letter);
         return byte <= 0x20 || byte >= 0x7F || letter == '\\' || letter == '#';

@@ -16,7 +16,7 @@ constexpr std::size_t kUsualPipeBytes = 64u << 10;  // what one holds (pipe(7))
 constexpr std::size_t kWidePipeBytes = 256u << 10;  // as much as one read takes
 constexpr std::size_t kMostDrained = 4u << 20;  // more than a pipe holds: somebody goes on writing
 
-IncomingLines& lines_of(void* self) {
+IncomingLines& incoming_of(void* self) {
     return *static_cast<IncomingLines*>(self);
 }
 
@@ -28,7 +28,7 @@ bool IncomingLines::start(SharedDescriptor from) {
 }
 
 void IncomingLines::on_readable(void* self, std::uint32_t) noexcept {
-    auto& lines = lines_of(self);
+    auto& lines = incoming_of(self);
     lines.core_.enter("reading lines", [&lines] {
         if (!lines.watch_ || lines.paused_) return;
         // Else a peer that says short lines faster than they are taken is kept in memory without end.

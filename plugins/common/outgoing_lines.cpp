@@ -8,7 +8,7 @@
 namespace patchbay::transport {
 namespace {
 
-OutgoingLines& lines_of(void* self) {
+OutgoingLines& outgoing_of(void* self) {
     return *static_cast<OutgoingLines*>(self);
 }
 
@@ -35,7 +35,7 @@ void OutgoingLines::cancel(std::uint64_t exchange) {
 }
 
 void OutgoingLines::on_flush(void* self) noexcept {
-    auto& lines = lines_of(self);
+    auto& lines = outgoing_of(self);
     lines.core_.enter("writing lines", [&lines] {
         lines.core_.arrived();
         lines.flush_posted_ = false;
@@ -44,7 +44,7 @@ void OutgoingLines::on_flush(void* self) noexcept {
 }
 
 void OutgoingLines::on_writable(void* self, std::uint32_t) noexcept {
-    auto& lines = lines_of(self);
+    auto& lines = outgoing_of(self);
     lines.core_.enter("writing lines", [&lines] {
         if (lines.watch_) lines.flush();
     });

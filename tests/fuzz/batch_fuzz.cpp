@@ -2,6 +2,7 @@
 // has the shapes that the operations take for granted, and a repeated key never is.
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
+#include "core/json.hpp"
 #include "fuzz/require.hpp"
 
 #include <algorithm>

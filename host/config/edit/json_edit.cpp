@@ -10,8 +10,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-
 struct MemberSpan {
     std::size_t key, value, end;  // `end`: behind the value
     std::size_t comma = npos;     // behind it
@@ -24,9 +22,9 @@ struct ObjectSpan {
 
 // Finds its way in a text that was parsed before, so it looks for nothing that is wrong; it ends at the
 // end of the text whatever that holds.
-class Scan {
+class JsonScan {
 public:
-    explicit Scan(std::string_view text) : text_(text) {}
+    explicit JsonScan(std::string_view text) : text_(text) {}
 
     std::size_t skip_space(std::size_t at) const {  // and comments
         while (at < text_.size()) {
@@ -131,7 +129,7 @@ struct Style {
     std::string colon, comma;  // on one line
 };
 
-Style style_of(std::string_view text, const Scan& scan) {
+Style style_of(std::string_view text, const JsonScan& scan) {
     Style style{newline_of(text), "  ", true, ": ", ", "};
     const auto open = scan.skip_space(0);
     const auto root = scan.object(open);
@@ -148,9 +146,9 @@ Style style_of(std::string_view text, const Scan& scan) {
     return style;
 }
 
-class Editor {
+class JsonEditor {
 public:
-    explicit Editor(std::string_view text)
+    explicit JsonEditor(std::string_view text)
         : text_(text), scan_(text), style_(style_of(text, scan_)) {}
 
     Changes set(const Node& root, const Path& path, const json::value& value) const {
@@ -265,7 +263,7 @@ private:
     }
 
     std::string_view text_;
-    Scan scan_;
+    JsonScan scan_;
     Style style_;
 };
 
@@ -273,11 +271,11 @@ private:
 
 Changes json_set(std::string_view text, const Node& root, const Path& path,
                  const json::value& value) {
-    return Editor(text).set(root, path, value);
+    return JsonEditor(text).set(root, path, value);
 }
 
 Changes json_remove(std::string_view text, const Node& root, const Path& path) {
-    return Editor(text).remove(root, path);
+    return JsonEditor(text).remove(root, path);
 }
 
 }  // namespace patchbay::config::edit

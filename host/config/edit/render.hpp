@@ -10,6 +10,8 @@
 
 namespace patchbay::config::edit {
 
+inline constexpr auto npos = std::string_view::npos;
+
 struct Layout {
     std::string newline = "\n";
     std::string unit = "  ";  // one level of indentation

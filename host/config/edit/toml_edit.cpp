@@ -10,8 +10,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-
 // A key with its value, or a header in brackets.
 struct Statement {
     bool header = false;
@@ -44,9 +42,9 @@ std::string written(const Path& path, std::size_t from = 0) {
 
 // Finds its way in a text that toml++ has parsed before: it looks for nothing that is wrong, and ends at
 // the end of the text whatever that holds.
-class Scan {
+class TomlScan {
 public:
-    explicit Scan(std::string_view text) : text_(text) {}
+    explicit TomlScan(std::string_view text) : text_(text) {}
 
     std::vector<Statement> statements() const {
         std::vector<Statement> all;
@@ -186,9 +184,9 @@ private:
     std::string_view text_;
 };
 
-class Editor {
+class TomlEditor {
 public:
-    explicit Editor(std::string_view text)
+    explicit TomlEditor(std::string_view text)
         : text_(text), scan_(text), all_(scan_.statements()), newline_(newline_of(text)) {}
 
     Changes set(const Path& path, const json::value& value) const {
@@ -369,7 +367,7 @@ private:
     }
 
     std::string_view text_;
-    Scan scan_;
+    TomlScan scan_;
     std::vector<Statement> all_;
     std::string newline_;
 };
@@ -386,11 +384,11 @@ bool toml_can_say(const json::value& value) {
 }
 
 Changes toml_set(std::string_view text, const Node&, const Path& path, const json::value& value) {
-    return Editor(text).set(path, value);
+    return TomlEditor(text).set(path, value);
 }
 
 Changes toml_remove(std::string_view text, const Node&, const Path& path) {
-    return Editor(text).remove(path);
+    return TomlEditor(text).remove(path);
 }
 
 }  // namespace patchbay::config::edit

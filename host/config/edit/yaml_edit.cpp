@@ -10,7 +10,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kSpace = " \t\r\n";
 
 std::size_t end_of_quotes(std::string_view text, std::size_t at) {  // behind them
@@ -67,9 +66,9 @@ std::vector<FlowItem> flow_items(std::string_view text, std::size_t open) {
     return items;
 }
 
-class Editor {
+class YamlEditor {
 public:
-    Editor(std::string_view text, const Node& root)
+    YamlEditor(std::string_view text, const Node& root)
         : text_(text), root_(root), newline_(newline_of(text)) {
         for (std::size_t at = 0; at < text_.size(); at = line_after(text_, at))
             lines_.push_back(at);
@@ -314,11 +313,11 @@ private:
 
 Changes yaml_set(std::string_view text, const Node& root, const Path& path,
                  const json::value& value) {
-    return Editor(text, root).set(path, value);
+    return YamlEditor(text, root).set(path, value);
 }
 
 Changes yaml_remove(std::string_view text, const Node& root, const Path& path) {
-    return Editor(text, root).remove(path);
+    return YamlEditor(text, root).remove(path);
 }
 
 }  // namespace patchbay::config::edit

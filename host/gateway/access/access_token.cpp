@@ -54,7 +54,8 @@ std::vector<std::string> scopes_in(const json::object& claims) {
 }
 
 // Nothing: absent, or none.
-std::optional<Calendar::time_point> time_in(const json::object& claims, std::string_view name) {
+std::optional<Calendar::time_point> claimed_time(const json::object& claims,
+                                                 std::string_view name) {
     const auto seconds = core::number_in(&claims, name);
     if (!seconds || !(*seconds >= 0) || *seconds > kLatest) return {};
     return Calendar::time_point(
@@ -128,7 +129,7 @@ std::variant<AccessToken, WrongToken> parse_access_token(std::string_view text) 
 std::variant<Subject, WrongToken> subject_of(const AccessToken& token, const TokenTerms& terms,
                                              Calendar::time_point now) {
     const auto& claims = token.claims;
-    const auto expires = time_in(claims, "exp"), begins = time_in(claims, "nbf");
+    const auto expires = claimed_time(claims, "exp"), begins = claimed_time(claims, "nbf");
     if (!expires) return WrongToken{"the token does not say when it expires"};
     if (*expires + kClockSkew <= now) return WrongToken{"the token has expired"};
     if (claims.contains("nbf") && (!begins || *begins - kClockSkew > now))

@@ -26,18 +26,18 @@ std::set<std::string>& being_mapped() {
 }
 
 // While it lives, nobody else maps that file.
-class Mapping {
+class SoleMapping {
 public:
-    explicit Mapping(const std::string& sha256) : sha256_(sha256) {
+    explicit SoleMapping(const std::string& sha256) : sha256_(sha256) {
         std::unique_lock lock(residents_mutex);
         no_longer_mapping.wait(lock, [this] { return being_mapped().insert(sha256_).second; });
     }
-    ~Mapping() {
+    ~SoleMapping() {
         const std::scoped_lock lock(residents_mutex);
         being_mapped().erase(sha256_);
         no_longer_mapping.notify_all();
     }
-    Mapping(const Mapping&) = delete;
+    SoleMapping(const SoleMapping&) = delete;
 
 private:
     const std::string& sha256_;
@@ -90,7 +90,7 @@ void GiveBack::operator()(Resident* resident) const {
 }
 
 Result<Claim> claim_resident(const PluginInfo& info) {
-    const Mapping mapping(info.sha256);
+    const SoleMapping mapping(info.sha256);
     auto extensions = granted_extensions(info);
     bool mapped = false;
     Library::Entry entry = nullptr;

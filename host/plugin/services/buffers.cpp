@@ -83,12 +83,12 @@ patchbay_status take(const patchbay_host*, std::size_t min_capacity, patchbay_bu
     return PATCHBAY_OK;
 }
 
-constexpr patchbay_host_buffers kTable = {sizeof(patchbay_host_buffers), 0, take};
+constexpr patchbay_host_buffers kBuffers = {sizeof(patchbay_host_buffers), 0, take};
 
 }  // namespace
 
 const patchbay_host_buffers* buffers_table() {
-    return &kTable;
+    return &kBuffers;
 }
 
 }  // namespace patchbay::plugin

@@ -28,8 +28,8 @@ Result<std::string> told(patchbay_status status, const patchbay_http_response* r
 }
 
 // On any thread, once.
-void on_done(void* ctx, patchbay_status status, const patchbay_http_response* response,
-             const patchbay_error* error) {
+void on_got(void* ctx, patchbay_status status, const patchbay_http_response* response,
+            const patchbay_error* error) {
     const std::unique_ptr<Waiting> waiting(static_cast<Waiting*>(ctx));
     waiting->tell(told(status, response, error));
 }
@@ -46,11 +46,11 @@ void http_get(HttpService& service, core::Loop& loop, const HttpGet& wanted, Got
     request.max_response = wanted.most_bytes;
     request.beside = str(wanted.beside);
     patchbay_op op = 0;
-    const auto status = service.fetch(&request, waiting.get(), on_done, &op);
+    const auto status = service.fetch(&request, waiting.get(), on_got, &op);
     if (status < 0)
         waiting->tell(Error{ErrorCode::Unavailable, name_of_status(status)});
     else
-        static_cast<void>(waiting.release());  // on_done's
+        static_cast<void>(waiting.release());  // on_got's
 }
 
 }  // namespace patchbay::plugin

@@ -85,12 +85,12 @@ patchbay_status usage(const patchbay_host* host, patchbay_op op,
     return PATCHBAY_OK;
 }
 
-constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, stop, usage};
+constexpr patchbay_host_process kProcesses{sizeof(patchbay_host_process), 0, spawn, stop, usage};
 
 }  // namespace
 
 const patchbay_host_process* ProcessService::table() {
-    return &kTable;
+    return &kProcesses;
 }
 
 }  // namespace patchbay::plugin

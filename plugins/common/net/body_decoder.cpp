@@ -18,7 +18,7 @@ constexpr std::size_t kInflatedAtOnce = 256;  // bytes, each of which may become
 constexpr std::size_t kProbe = 1024;          // more than the tables of one block of gzip are
 constexpr std::size_t kRoom = 1u << 20;       // made at once for what a server only says will come
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_body(const std::string& why) {
     throw Trouble(PATCHBAY_E_PROTOCOL, "the answer is not HTTP/1.1: " + why);
 }
 
@@ -63,16 +63,16 @@ void BodyDecoder::read(const Head& head) {
     for (const auto& [name, value] : head.fields) {
         if (ascii::same(name, "transfer-encoding")) {
             if (!ascii::same(value, "chunked") || chunked)
-                refuse("a Transfer-Encoding that is not chunked");
+                refuse_body("a Transfer-Encoding that is not chunked");
             chunked = true;
         } else if (ascii::same(name, "content-length")) {
             if (!length.empty() && length != value)
-                refuse("two different values of Content-Length");
+                refuse_body("two different values of Content-Length");
             length = value;
-            if (!read_number(value, left_, 10)) refuse("its Content-Length is not a number");
+            if (!read_number(value, left_, 10)) refuse_body("its Content-Length is not a number");
         }
     }
-    if (chunked && !length.empty()) refuse("both Transfer-Encoding and Content-Length");
+    if (chunked && !length.empty()) refuse_body("both Transfer-Encoding and Content-Length");
     if (chunked) {
         kind_ = Kind::Chunked;
         state_ = State::SizeLine;
@@ -128,7 +128,7 @@ void BodyDecoder::take(std::string_view& bytes, std::string& into, std::size_t m
 
 void BodyDecoder::take_line(char byte) {
     if (byte != '\n') {
-        if (line_.size() >= kLineBytes) refuse("a line of a chunk is longer than 4096 bytes");
+        if (line_.size() >= kLineBytes) refuse_body("a line of a chunk is longer than 4096 bytes");
         line_ += byte;
         return;
     }
@@ -136,27 +136,28 @@ void BodyDecoder::take_line(char byte) {
     if (returned) line_.pop_back();
     const auto line = std::exchange(line_, {});
     // Others may take it for the end of the line, and see another chunk behind it.
-    if (line.find('\r') != line.npos) refuse("a control character in a line of a chunk");
+    if (line.find('\r') != line.npos) refuse_body("a control character in a line of a chunk");
     switch (state_) {
         case State::SizeLine: {
             auto size = std::string_view(line).substr(0, line.find(';'));
             while (!size.empty() && (size.back() == ' ' || size.back() == '\t'))
                 size.remove_suffix(1);
             // 15 digits are far more than any chunk has, and fit into `left_`.
-            if (size.size() > 15 || !read_number(size, left_, 16)) refuse("a chunk without a size");
+            if (size.size() > 15 || !read_number(size, left_, 16))
+                refuse_body("a chunk without a size");
             state_ = left_ > 0 ? State::Data : State::Trailer;
             break;
         }
         case State::DataEnd:
             // A line feed alone may be what follows a carriage return of the data, one byte too late.
-            if (!returned || !line.empty()) refuse("a chunk that is longer than its size");
+            if (!returned || !line.empty()) refuse_body("a chunk that is longer than its size");
             state_ = State::SizeLine;
             break;
         default:
             if (line.empty())
                 state_ = State::Over;
             else if (++trailers_ > kTrailerLines)
-                refuse("more than 100 trailers");
+                refuse_body("more than 100 trailers");
     }
 }
 
@@ -174,7 +175,7 @@ void BodyDecoder::append(std::string_view data, std::string& into, std::size_t m
     } catch (const Poco::Exception&) {
         gunzip_->stream.setstate(std::ios::badbit);
     }
-    if (!gunzip_->stream) refuse("its gzip is broken");
+    if (!gunzip_->stream) refuse_body("its gzip is broken");
     add(gunzip_->unpacked.str());
     gunzip_->unpacked.str({});
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kVersion = "HTTP/1.";
 
-[[noreturn]] void refuse(const char* why) {
+[[noreturn]] void refuse_head(const char* why) {
     throw Trouble(PATCHBAY_E_CLOSED, std::string("the answer is not HTTP: ") + why);
 }
 
@@ -75,7 +75,8 @@ bool HeadParser::feed(std::string_view& bytes) {
     while (!bytes.empty()) {
         const auto end = bytes.find('\n');
         const auto piece = bytes.substr(0, end);
-        if (line_.size() + piece.size() > kLineBytes) refuse("a line of its header is too long");
+        if (line_.size() + piece.size() > kLineBytes)
+            refuse_head("a line of its header is too long");
         bytes.remove_prefix(end == bytes.npos ? bytes.size() : end + 1);
         if (end == std::string_view::npos) {
             line_ += piece;
@@ -90,7 +91,7 @@ bool HeadParser::feed(std::string_view& bytes) {
 }
 
 void HeadParser::finish() const {
-    if (begun_) refuse("it ends within its header");
+    if (begun_) refuse_head("it ends within its header");
 }
 
 Head HeadParser::take() {
@@ -102,23 +103,23 @@ Head HeadParser::take() {
 bool HeadParser::take_line(std::string_view line) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (std::any_of(line.begin(), line.end(), [](char byte) { return !byte || byte == '\r'; }))
-        refuse("a control character in its header");
+        refuse_head("a control character in its header");
     if (head_.status == 0) return take_status(line), false;
     if (!line.empty()) return is_blank(line.front()) ? unfold(line) : take_field(line), false;
     if (head_.status >= 200 || head_.status == 101) return true;
-    if (++interim_ > kMostInterim) refuse("interim answers without end");
+    if (++interim_ > kMostInterim) refuse_head("interim answers without end");
     head_ = {};
     return false;
 }
 
 void HeadParser::take_status(std::string_view line) {
     // HTTP/1.1 200 OK
-    if (line.substr(0, kVersion.size()) != kVersion) refuse("it does not begin with HTTP/1.");
+    if (line.substr(0, kVersion.size()) != kVersion) refuse_head("it does not begin with HTTP/1.");
     line.remove_prefix(kVersion.size());
     if (line.size() < 5 || !is_digit(line[0]) || line[1] != ' ' ||
         !std::all_of(line.begin() + 2, line.begin() + 5, is_digit) || line[2] == '0' ||
         (line.size() > 5 && line[5] != ' '))
-        refuse("its first line has no status");
+        refuse_head("its first line has no status");
     head_.persistent = line[0] != '0';
     head_.status = (line[2] - '0') * 100 + (line[3] - '0') * 10 + (line[4] - '0');
     head_.reason = trimmed(line.substr(5));
@@ -127,19 +128,19 @@ void HeadParser::take_status(std::string_view line) {
 void HeadParser::take_field(std::string_view line) {
     const auto colon = line.find(':');
     const auto name = line.substr(0, colon);
-    if (colon == line.npos || !is_token(name)) refuse("a header field without a name");
-    if (head_.fields.size() == kMostFields) refuse("more than 100 header fields");
+    if (colon == line.npos || !is_token(name)) refuse_head("a header field without a name");
+    if (head_.fields.size() == kMostFields) refuse_head("more than 100 header fields");
     const auto value = trimmed(line.substr(colon + 1));
-    if (value.size() > kValueBytes) refuse("a header field is too long");
+    if (value.size() > kValueBytes) refuse_head("a header field is too long");
     head_.fields.emplace_back(name, value);
 }
 
 // A line that goes on with the field before it, as once was allowed.
 void HeadParser::unfold(std::string_view line) {
-    if (head_.fields.empty()) refuse("a header field without a name");
+    if (head_.fields.empty()) refuse_head("a header field without a name");
     auto& value = head_.fields.back().second;
     const auto more = trimmed(line);
-    if (value.size() + more.size() >= kValueBytes) refuse("a header field is too long");
+    if (value.size() + more.size() >= kValueBytes) refuse_head("a header field is too long");
     if (!value.empty() && !more.empty()) value += ' ';
     value += more;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 8192;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_url(const std::string& why) {
     throw sdk::Failure(PATCHBAY_E_INVALID, "the URL " + why);
 }
 
@@ -23,11 +23,11 @@ std::uint16_t usual_port(std::string_view scheme) {
 }
 
 void check_bytes(std::string_view text) {
-    if (text.size() > kMostBytes) refuse("is longer than 8192 bytes");
+    if (text.size() > kMostBytes) refuse_url("is longer than 8192 bytes");
     for (const char byte : text) {
         if (static_cast<unsigned char>(byte) <= 0x20 || byte == 0x7f)
-            refuse("holds a control character or a space");
-        if (byte == '\\') refuse("holds a backslash");
+            refuse_url("holds a control character or a space");
+        if (byte == '\\') refuse_url("holds a backslash");
     }
 }
 
@@ -75,7 +75,7 @@ std::string on_the_wire(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
         if (byte == '%' && (i + 2 >= text.size() || !is_hex(text[i + 1]) || !is_hex(text[i + 2])))
-            refuse("holds a % that is not followed by two hexadecimal digits");
+            refuse_url("holds a % that is not followed by two hexadecimal digits");
         if (byte < 0x80 && std::string_view("\"<>^`{|}").find(text[i]) == std::string_view::npos) {
             written += text[i];
             continue;
@@ -110,15 +110,15 @@ Url taken_apart(const std::string& before_path, std::string_view path, std::stri
     Url url;
     url.scheme = uri.getScheme();  // lower case already
     if (url.scheme != "http" && url.scheme != "https" && url.scheme != "ws" && url.scheme != "wss")
-        refuse("must begin with http://, https://, ws:// or wss://");
+        refuse_url("must begin with http://, https://, ws:// or wss://");
     if (!uri.getUserInfo().empty())
-        refuse("holds a user name or password; use headers or bearer_token_env_var instead");
+        refuse_url("holds a user name or password; use headers or bearer_token_env_var instead");
     url.host = uri.getHost();
-    if (url.host.empty()) refuse("names no host");
+    if (url.host.empty()) refuse_url("names no host");
     const bool address = url.host.find(':') != url.host.npos;
     if (!std::all_of(url.host.begin(), url.host.end(),
                      [&](char byte) { return is_host_letter(byte, address); }))
-        refuse(
+        refuse_url(
             "names a host with a character that no host has; an international name is written "
             "in its xn-- form");
     url.host = ascii::lower(url.host);
@@ -132,7 +132,7 @@ std::string text_of(std::string_view scheme, std::string_view authority) {
     // The library passes over it, and over the port that may have been meant.
     const auto behind = authority.substr(std::min(authority.size(), authority.find(']')));
     if (behind.size() > 1 && behind[1] != ':')
-        refuse("has something between its address and its port");
+        refuse_url("has something between its address and its port");
     return std::string(scheme) + "://" + std::string(authority);
 }
 
@@ -144,7 +144,7 @@ Url Url::parse(std::string_view text) {
     try {
         return taken_apart(text_of(parts.scheme, parts.authority), parts.path, parts.query);
     } catch (const Poco::Exception&) {
-        refuse("cannot be read");
+        refuse_url("cannot be read");
     }
 }
 
@@ -165,7 +165,7 @@ Url Url::resolve(std::string_view reference) const {
         if (path.front() != '/') path.insert(0, my_path.substr(0, my_path.rfind('/') + 1));
         return taken_apart(origin(), without_dots(path), parts.query);
     } catch (const Poco::Exception&) {
-        refuse("in the server's answer cannot be read");
+        refuse_url("in the server's answer cannot be read");
     }
 }
 

@@ -1,5 +1,7 @@
 #include "app/batch_request.hpp"
 
+#include "core/json.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,10 +44,10 @@ TEST(BatchRequest, OfTheRightTypesIsTaken) {
         R"({"id":1,"op":"ping","server":"x","timeout_ms":5,"progress":true,"params":{},"_meta":{}})");
     EXPECT_EQ(trouble_with(good), "");
     EXPECT_EQ(timeout_of(good).count(), 5);
-    EXPECT_EQ(text_of(good, "server"), "x");
+    EXPECT_EQ(core::string_in(good, "server"), "x");
     EXPECT_EQ(trouble_with({}), "");
     EXPECT_EQ(timeout_of({}).count(), 0);
-    EXPECT_EQ(text_of({}, "server"), "");
+    EXPECT_EQ(core::string_in({}, "server"), "");
 }
 
 TEST(BatchRequest, MayTakeAYearAndADayAtMost) {
