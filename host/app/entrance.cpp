@@ -44,16 +44,15 @@ Result<void> Entrance::take_tokens(const std::string& state_directory,
         say("nobody has a token yet, so nobody can come in; patchbay token add NAME");
     tokens_ = std::make_unique<gateway::KnownTokens>(host_.loop(), file, std::move(**read),
                                                      challenge_, std::move(gone));
-    warn_of_bundles();
+    warn_of_bundles(host_.config(), tokens_->all().all());
     return {};
 }
 
-// Its client would be told only that it is not there.
-void Entrance::warn_of_bundles() const {
+void warn_of_bundles(const config::Config& config, const std::vector<gateway::Token>& tokens) {
     std::size_t told = 0;
-    for (const auto& each : tokens_->all().all()) {
-        if (each.bundle.empty() || told >= kMostWarnings) continue;
-        const auto bundle = gateway::view_of_bundle(host_.config(), each.bundle);
+    for (const auto& each : tokens) {
+        if (each.bundle.empty() || told >= Entrance::kMostWarnings) continue;
+        const auto bundle = gateway::view_of_bundle(config, each.bundle);
         if (bundle) continue;
         ++told;
         say("warning: token \"" + each.name + "\" shows nothing: " + bundle.error().message);

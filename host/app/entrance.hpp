@@ -45,7 +45,6 @@ private:
     Entrance(Host& host, gateway::Admission& everybody) : host_(host), everybody_(everybody) {}
     Result<void> take_tokens(const std::string& state_directory,
                              std::function<void(const std::string&)> gone);
-    void warn_of_bundles() const;
     Result<void> take_access_tokens(const HttpTerms& terms, const std::string& url);
     gateway::Fetch fetching(const std::string& issuer);
     void read(const std::string& file, std::function<void(Result<std::string>)> then);
@@ -61,5 +60,8 @@ private:
     std::optional<gateway::BearerAdmission> asked_;
     std::optional<gateway::ResourceMetadata> metadata_;
 };
+
+// Of tokens whose bundle is gone or cannot be used: their clients would be told only that nothing is there.
+void warn_of_bundles(const config::Config& config, const std::vector<gateway::Token>& tokens);
 
 }  // namespace patchbay::app

@@ -2,7 +2,6 @@
 
 #include "app/http_terms.hpp"
 #include "app/refusal.hpp"
-#include "app/server_edit.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
 
@@ -12,6 +11,10 @@
 namespace patchbay::app {
 
 namespace {
+
+Error invalid_words(const std::string& why) {
+    return {ErrorCode::Invalid, "behind --: " + why};
+}
 
 // By what their help says that they take.
 std::set<std::string> options_with_paths(const CLI::App& app) {
@@ -52,7 +55,7 @@ public:
         try {
             app_.parse(parsed);
         } catch (const CLI::ParseError& error) {
-            return invalid(refusal_of(app_, error));
+            return invalid_words(refusal_of(app_, error));
         }
         return {};
     }
@@ -74,9 +77,10 @@ Result<std::vector<std::string>> serve_words(std::vector<std::string> words,
     const auto& serve = line.serve();
     for (const auto& option : listener_options())
         if (option != "--metrics" && serve.count(option) > 0)
-            return invalid(option +
-                           " is for a gateway that listens, and a client that starts patchbay "
-                           "speaks to it over stdio");
+            return invalid_words(
+                option +
+                " is for a gateway that listens, and a client that starts patchbay "
+                "speaks to it over stdio");
     auto paths = options_with_paths(line.app());
     paths.merge(options_with_paths(serve));
     make_absolute(words, paths, here);

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace patchbay::app {
@@ -271,8 +272,17 @@ void tell(Writing& all, const PolicyTarget& target, const Written& written,
             " more, see patchbay policy list --server " + target.server);
 }
 
+// Of one among several, which does not stop the others.
+void tell(Writing& all, const PolicyTarget& target, const Error& error) {
+    all.told.push_back(json::object{{"server", target.server},
+                                    {"key", target.key},
+                                    {"error", error.message},
+                                    {"changed", false}});
+    if (!all.global.json) say("error: " + target.server + ": " + error.message);
+}
+
 int end(const Writing& all, int code) {
-    if (all.global.json && code == kOk) print_json(json::serialize(all.told));
+    if (all.global.json) print_json(json::serialize(all.told));
     return code;
 }
 
@@ -304,6 +314,7 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
     auto turn = take_turn(default_state_directory(environment_of(global)));
     if (!turn) return report(turn.error(), global);
     std::optional<std::vector<PolicyTarget>> targets;
+    std::set<std::string> faulty;  // whatever is wrong with those is wrong with their files
     {
         Host host(host_options(global));
         host.recall_lists();
@@ -311,8 +322,10 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
         if (const auto code = why_not_all(host, options.words, meant, global)) return *code;
         if (!global.quiet) warn_of_strange_tools(host, *meant);
         targets = std::move(*meant);
+        for (const auto& each : host.config().faulty) faulty.insert(each.rules.id);
     }
     Writing all{global, options, command_of("set", options, name), std::move(*turn)};
+    int code = kOk;
     for (const auto& target : *targets) {
         const auto written =
             write(all, target.server, [&](const ScopeFile& file, json::object& entry) {
@@ -321,10 +334,18 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
                 tools.get_object()[target.key] = name;
                 return file.with({"tools", target.key}, json::value(name));
             });
-        if (!written) return report_file(written.error(), global);
-        tell(all, target, *written, name, standing_of(global, target, *level));
+        if (!written) {
+            const int wrong =
+                faulty.count(target.server) ? kConfigError : code_of_file(written.error());
+            if (targets->size() == 1) return report(written.error(), global), wrong;
+            // What is wrong with one server keeps the level from no other.
+            tell(all, target, written.error());
+            if (code == kOk) code = wrong;
+        } else {
+            tell(all, target, *written, name, standing_of(global, target, *level));
+        }
     }
-    return end(all, kOk);
+    return end(all, code);
 }
 
 // Keys of `tools` in that entry that are meant: that one, or also those that begin so.

@@ -1,3 +1,4 @@
+#include "app/entrance.hpp"
 #include "app/host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
@@ -130,6 +131,9 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
 int list_tokens(const GlobalOptions& global) {
     const auto tokens = token_file(global).read();
     if (!tokens) return report(tokens.error(), global);
+    if (!global.quiet && std::any_of(tokens->all().begin(), tokens->all().end(),
+                                     [](const Token& token) { return !token.bundle.empty(); }))
+        warn_of_bundles(Host(host_options(global)).config(), tokens->all());
     if (global.json) {
         json::array all;
         for (const auto& each : tokens->all()) all.push_back(to_json(each));

@@ -346,13 +346,18 @@ json::value without_secrets(std::string_view name, const json::value& value) {
     const auto* object = value.if_object();
     if (!object) return value;
     json::object shown;
+    // {"name": "password", "value": ...}, as many APIs have what others write as a member.
+    auto pair = core::text_in(object, "name");
+    if (!pair) pair = core::text_in(object, "key");
     std::size_t number = 0;
     for (const auto& member : *object) {
         ++number;
         auto key = without_secrets(std::string_view(member.key()));
         // Two that are masked are two still.
         if (shown.contains(key)) key += " (" + std::to_string(number) + ")";
-        shown[key] = without_secrets(member.key(), member.value());
+        const bool named = pair && member.key() == "value";
+        shown[key] =
+            without_secrets(named ? *pair : std::string_view(member.key()), member.value());
     }
     return shown;
 }

@@ -18,9 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (app::trouble_with(*request).empty()) {
             const auto limit = app::timeout_of(*request).count();
             FUZZ_REQUIRE(limit >= 0 && request->contains("timeout_ms") == (limit > 0));
-            for (const char* key : {"op", "server", "method"}) (void)app::text_of(*request, key);
+            for (const char* key : {"op", "server", "method"}) (void)core::string_in(*request, key);
             if (app::trouble_with_params(*request).empty() &&
-                app::text_of(*request, "op") == "tools/call")
+                core::string_in(*request, "op") == "tools/call")
                 FUZZ_REQUIRE(app::param_of(*request, "name")->is_string());
             const auto params = app::parse_json(app::raw_params_of(text), "the params");
             FUZZ_REQUIRE(params && params->is_object());

@@ -494,6 +494,17 @@ TEST_F(PolicyVerb, ALevelForAllIsRefusedWhereItIsNotKnownWhoTheyAre) {
     EXPECT_THAT(none.err, HasSubstr("no server is configured"));
 }
 
+TEST_F(PolicyVerb, AServerThatIsAtFaultKeepsTheLevelFromNoOther) {
+    home.write("../config/patchbay/config.toml",
+               "[servers.bad]\ncommand = 5\n[servers.y]\ncommand = \"" + example_server() + "\"\n");
+    const auto set = home.run({"policy", "set", "--all", "deny"});
+    EXPECT_EQ(set.exit_code, 4) << set.err;
+    EXPECT_THAT(set.err, AllOf(HasSubstr("error: bad: "), HasSubstr("y: * = deny in ")));
+    const auto told = home.run({"policy", "set", "--all", "deny", "--json"});
+    EXPECT_EQ(told.exit_code, 4);
+    EXPECT_THAT(told.out, AllOf(HasSubstr("\"server\":\"y\""), HasSubstr("\"error\":")));
+}
+
 TEST_F(PolicyVerb, ANameThatNoToolHasIsWarnedOf) {
     ASSERT_EQ(home.run({"tools", "--server", "x"}).exit_code, 0);
     const auto set = home.run({"policy", "set", "mcp__x__ehco", "deny"});

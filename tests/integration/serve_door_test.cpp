@@ -295,6 +295,7 @@ TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
     serve({"--auth", "token"});
     EXPECT_THAT(program_->err(), HasSubstr("warning: token \"ci\" shows nothing: "));
     EXPECT_EQ(status(with(token)), 403) << "a bundle that cannot be used holds nothing";
+    EXPECT_THAT(home.run({"token", "list"}).err, HasSubstr("token \"ci\" shows nothing: "));
     end();
 
     config("[bundles.secret-project]\nservers = ['y']\n");

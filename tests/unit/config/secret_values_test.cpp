@@ -38,6 +38,15 @@ TEST(SecretValues, AreMaskedInNamesAndNumbersToo) {
     EXPECT_EQ(without_secrets("", twins).as_object().size(), 2u);
 }
 
+TEST(SecretValues, AreMaskedWhereTheirNameStandsBesideThem) {
+    const auto value = boost::json::parse(
+        R"([{"name":"password","value":"x1"},{"value":[7],"key":"api_key"},{"name":"colour","value":"red"}])");
+    EXPECT_EQ(
+        without_secrets("variables", value),
+        boost::json::parse(
+            R"([{"name":"password","value":"***"},{"value":"***","key":"api_key"},{"name":"colour","value":"red"}])"));
+}
+
 // It was quadratic: a call of 1 MiB held the host for minutes.
 TEST(SecretValues, OfALongTextAreAllMasked) {
     std::string text = "?", masked = "?";
