@@ -52,7 +52,7 @@ add_library(patchbay::flags ALIAS patchbay_flags)
 target_compile_options(patchbay_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${PATCHBAY_PRECOMPILED}>>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>"
-    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${PATCHBAY_TOGETHER}>>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>"
+    "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${PATCHBAY_TOGETHER}>>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>"
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<BOOL:${PATCHBAY_WERROR}>:-Werror>)
 if(PATCHBAY_SANITIZE)
     add_compile_options(-fsanitize=${PATCHBAY_SANITIZE} -fno-omit-frame-pointer -g1)
