@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kListDigits = 64;  // of a SHA-256
 constexpr const char* kListSuffix = ".json";
 constexpr std::chrono::seconds kBetweenLooks{60};
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
@@ -52,8 +51,9 @@ bool is_newer(int folder, const std::string& name, catalogue::Time listed, catal
 bool is_ours(const fs::directory_entry& file) {
     const auto name = file.path().filename().string();
     std::error_code gone;
-    return name.size() > kListDigits && name.find_first_not_of("0123456789abcdef") == kListDigits &&
-           name.substr(kListDigits).starts_with(kListSuffix) &&
+    return name.size() > core::kSha256Digits &&
+           name.find_first_not_of("0123456789abcdef") == core::kSha256Digits &&
+           name.substr(core::kSha256Digits).starts_with(kListSuffix) &&
            file.symlink_status(gone).type() == fs::file_type::regular;
 }
 

@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWriters = "writers.lock";
 constexpr const char* kPinSuffix = ".json";
-constexpr std::size_t kPinDigits = 64;  // of a SHA-256
 // It holds no secret, but what somebody else writes there is what somebody else approved.
 constexpr auto kPinReaders = core::Others::MayRead;
 
@@ -49,8 +48,9 @@ bool is_approved(const pins::Record& record) {
 
 bool is_record(const fs::directory_entry& file) {
     const auto name = file.path().filename().string();
-    return name.size() == kPinDigits + std::string_view(kPinSuffix).size() &&
-           name.find_first_not_of("0123456789abcdef") == kPinDigits && name.ends_with(kPinSuffix);
+    return name.size() == core::kSha256Digits + std::string_view(kPinSuffix).size() &&
+           name.find_first_not_of("0123456789abcdef") == core::kSha256Digits &&
+           name.ends_with(kPinSuffix);
 }
 
 // Definitions change, and each has a file. What somebody has decided stays, so that the folder may hold more.

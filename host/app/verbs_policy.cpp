@@ -193,8 +193,11 @@ struct Writing {
     const PolicyOptions& options;
     std::string by;
     Turn turn;
+    std::size_t targets;
+    std::set<std::string> faulty;  // servers: what is wrong there is wrong with their files
     std::map<std::string, ScopeChange> changes = {};  // so far, by the file
     json::array told = {};
+    int code = kOk;  // of the first target that could not be served
 };
 
 struct Written {
@@ -272,8 +275,14 @@ void tell(Writing& all, const PolicyTarget& target, const Written& written,
             " more, see patchbay policy list --server " + target.server);
 }
 
-// Of one among several, which does not stop the others.
-void tell(Writing& all, const PolicyTarget& target, const Error& error) {
+// What is wrong with one server keeps what is said from no other.
+void fail(Writing& all, const PolicyTarget& target, const Error& error) {
+    const int code = all.faulty.count(target.server) ? kConfigError : code_of_file(error);
+    if (all.code == kOk) all.code = code;
+    if (all.targets == 1) {
+        report(error, all.global);
+        return;
+    }
     all.told.push_back(json::object{{"server", target.server},
                                     {"key", target.key},
                                     {"error", error.message},
@@ -281,9 +290,16 @@ void tell(Writing& all, const PolicyTarget& target, const Error& error) {
     if (!all.global.json) say("error: " + target.server + ": " + error.message);
 }
 
-int end(const Writing& all, int code) {
-    if (all.global.json) print_json(json::serialize(all.told));
-    return code;
+int end(const Writing& all) {
+    const bool reported = all.targets == 1 && all.code != kOk;
+    if (all.global.json && !reported) print_json(json::serialize(all.told));
+    return all.code;
+}
+
+std::set<std::string> faulty_in(const Host& host) {
+    std::set<std::string> ids;
+    for (const auto& each : host.config().faulty) ids.insert(each.rules.id);
+    return ids;
 }
 
 std::string command_of(const char* verb, const PolicyOptions& options,
@@ -314,7 +330,7 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
     auto turn = take_turn(default_state_directory(environment_of(global)));
     if (!turn) return report(turn.error(), global);
     std::optional<std::vector<PolicyTarget>> targets;
-    std::set<std::string> faulty;  // whatever is wrong with those is wrong with their files
+    std::set<std::string> faulty;
     {
         Host host(host_options(global));
         host.recall_lists();
@@ -322,10 +338,10 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
         if (const auto code = why_not_all(host, options.words, meant, global)) return *code;
         if (!global.quiet) warn_of_strange_tools(host, *meant);
         targets = std::move(*meant);
-        for (const auto& each : host.config().faulty) faulty.insert(each.rules.id);
+        faulty = faulty_in(host);
     }
-    Writing all{global, options, command_of("set", options, name), std::move(*turn)};
-    int code = kOk;
+    Writing all{global,           options,         command_of("set", options, name),
+                std::move(*turn), targets->size(), std::move(faulty)};
     for (const auto& target : *targets) {
         const auto written =
             write(all, target.server, [&](const ScopeFile& file, json::object& entry) {
@@ -334,18 +350,12 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
                 tools.get_object()[target.key] = name;
                 return file.with({"tools", target.key}, json::value(name));
             });
-        if (!written) {
-            const int wrong =
-                faulty.count(target.server) ? kConfigError : code_of_file(written.error());
-            if (targets->size() == 1) return report(written.error(), global), wrong;
-            // What is wrong with one server keeps the level from no other.
-            tell(all, target, written.error());
-            if (code == kOk) code = wrong;
-        } else {
+        if (written)
             tell(all, target, *written, name, standing_of(global, target, *level));
-        }
+        else
+            fail(all, target, written.error());
     }
-    return end(all, code);
+    return end(all);
 }
 
 // Keys of `tools` in that entry that are meant: that one, or also those that begin so.
@@ -405,9 +415,11 @@ int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     host.recall_lists();
     const auto targets = policy_targets(words, host);
     if (const auto code = why_not_all(host, words, targets, global)) return *code;
-    Writing all{global, options, command_of("reset", options), std::move(*turn)};
+    Writing all{global,           options,         command_of("reset", options),
+                std::move(*turn), targets->size(), faulty_in(host)};
     for (const auto& target : *targets)
-        if (auto done = reset_levels(all, target); !done) return report_file(done.error(), global);
+        if (auto done = reset_levels(all, target); !done) fail(all, target, done.error());
+    if (all.targets == 1 && all.code != kOk) return end(all);
     const bool everywhere = options.where() == Scope::User;
     // Answers are about tools, not about beginnings of names.
     std::vector<PolicyTarget> answered;
@@ -429,7 +441,7 @@ int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     if (!global.json && *gone == 0 && all.told.empty())
         say("nothing of that was set in the " + options.scope + " scope, and no answer was kept");
     if (global.json) all.told.push_back(json::object{{"answers_forgotten", *gone}});
-    return end(all, kOk);
+    return end(all);
 }
 
 void take_words(CLI::App& verb, PolicyOptions& options, const std::string& what) {

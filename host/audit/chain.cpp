@@ -10,10 +10,9 @@ namespace {
 
 constexpr std::string_view kNumber = "{\"n\":", kPrevious = ",\"prev\":\"", kMac = "\",\"mac\":\"",
                            kEnd = "\"}";
-constexpr std::size_t kHashDigits = 64;
 
 bool is_hash(std::string_view text) {
-    return text.size() == kHashDigits &&
+    return text.size() == core::kSha256Digits &&
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
@@ -21,7 +20,8 @@ bool is_hash(std::string_view text) {
 
 // By the bytes of our own lines; what somebody else wrote in another form is no record.
 std::optional<Link> link_of(std::string_view line) {
-    constexpr auto kTail = kPrevious.size() + kHashDigits + kMac.size() + kHashDigits + kEnd.size();
+    constexpr auto kTail =
+        kPrevious.size() + core::kSha256Digits + kMac.size() + core::kSha256Digits + kEnd.size();
     if (!line.starts_with(kNumber) || line.size() < kNumber.size() + kTail) return {};
     Link link;
     const char* const digits = line.data() + kNumber.size();
@@ -29,13 +29,14 @@ std::optional<Link> link_of(std::string_view line) {
     if (failed != std::errc() || link.number == 0 || *end != ',') return {};
     auto tail = line.substr(line.size() - kTail);
     if (!tail.starts_with(kPrevious) || !tail.ends_with(kEnd)) return {};
-    link.previous = tail.substr(kPrevious.size(), kHashDigits);
-    tail.remove_prefix(kPrevious.size() + kHashDigits);
+    link.previous = tail.substr(kPrevious.size(), core::kSha256Digits);
+    tail.remove_prefix(kPrevious.size() + core::kSha256Digits);
     if (!tail.starts_with(kMac)) return {};
-    link.mac = tail.substr(kMac.size(), kHashDigits);
+    link.mac = tail.substr(kMac.size(), core::kSha256Digits);
     if (!is_hash(link.previous) || !is_hash(link.mac)) return {};
     // With the quote that ends `prev`.
-    link.signed_text = line.substr(0, line.size() - kEnd.size() - kHashDigits - kMac.size() + 1);
+    link.signed_text =
+        line.substr(0, line.size() - kEnd.size() - core::kSha256Digits - kMac.size() + 1);
     return link;
 }
 

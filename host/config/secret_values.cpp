@@ -293,6 +293,14 @@ private:
     }
 };
 
+// {"name": "password", "value": ...}, as many APIs have what others write as a member.
+bool is_pair_of_a_secret(const json::object& object) {
+    return std::any_of(object.begin(), object.end(), [](const auto& member) {
+        const auto key = core::lower(member.key());
+        return (key == "name" || key == "key") && names_a_secret(text_of(member.value()));
+    });
+}
+
 }  // namespace
 
 std::vector<Part> secret_parts(std::string_view text) {
@@ -346,18 +354,16 @@ json::value without_secrets(std::string_view name, const json::value& value) {
     const auto* object = value.if_object();
     if (!object) return value;
     json::object shown;
-    // {"name": "password", "value": ...}, as many APIs have what others write as a member.
-    auto pair = core::text_in(object, "name");
-    if (!pair) pair = core::text_in(object, "key");
+    const bool pair = is_pair_of_a_secret(*object);
     std::size_t number = 0;
     for (const auto& member : *object) {
         ++number;
         auto key = without_secrets(std::string_view(member.key()));
         // Two that are masked are two still.
         if (shown.contains(key)) key += " (" + std::to_string(number) + ")";
-        const bool named = pair && member.key() == "value";
-        shown[key] =
-            without_secrets(named ? *pair : std::string_view(member.key()), member.value());
+        const bool whole = pair && core::lower(member.key()) == "value" &&
+                           !member.value().is_bool() && !member.value().is_null();
+        shown[key] = whole ? json::value(kMask) : without_secrets(member.key(), member.value());
     }
     return shown;
 }

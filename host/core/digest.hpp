@@ -5,12 +5,15 @@
 
 #include "core/result.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace patchbay::core {
 
-std::string sha256_hex(std::string_view bytes);  // 64 lower-case hex digits
+inline constexpr std::size_t kSha256Digits = 64;  // of one, in hex
+
+std::string sha256_hex(std::string_view bytes);                             // in lower case
 std::string hmac_sha256_hex(std::string_view key, std::string_view bytes);  // RFC 2104
 // Takes as long wherever they differ.
 bool same_secret(std::string_view a, std::string_view b);

@@ -1,5 +1,6 @@
 #include "pins/record.hpp"
 
+#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "protocol/compose.hpp"
 
@@ -11,7 +12,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr int kVersion = 1;
-constexpr std::size_t kDigestDigits = 64;
 constexpr std::size_t kHeadDepth = 8;
 
 constexpr std::pair<Basis, const char*> kBases[] = {
@@ -52,7 +52,7 @@ std::string to_json(const Name& name, const Pin& pin) {
 }
 
 bool is_digest(std::string_view text) {
-    return text.size() == kDigestDigits &&
+    return text.size() == core::kSha256Digits &&
            text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 

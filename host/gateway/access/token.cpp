@@ -20,7 +20,6 @@ constexpr int kVersion = 1;
 // As many as the hash has: there is nothing to guess, so that a slow hash with a salt would protect nothing
 // and cost at each request.
 constexpr std::size_t kTokenBytes = 32;
-constexpr std::size_t kDigestDigits = 64;  // of a SHA-256
 constexpr std::chrono::hours kLongest{24 * 365 * 100};
 constexpr std::string_view kHex = "0123456789abcdef";
 
@@ -100,7 +99,7 @@ std::optional<Token> read_token(const json::value& value) {
     token.name = core::text_in(object, "name").value_or("");
     token.sha256 = core::text_in(object, "sha256").value_or("");
     const auto created = time_in(*object, "created");
-    if (!created || token.sha256.size() != kDigestDigits ||
+    if (!created || token.sha256.size() != core::kSha256Digits ||
         token.sha256.find_first_not_of(kHex) != std::string::npos)
         return {};
     token.created = *created;

@@ -40,11 +40,11 @@ TEST(SecretValues, AreMaskedInNamesAndNumbersToo) {
 
 TEST(SecretValues, AreMaskedWhereTheirNameStandsBesideThem) {
     const auto value = boost::json::parse(
-        R"([{"name":"password","value":"x1"},{"value":[7],"key":"api_key"},{"name":"colour","value":"red"}])");
+        R"([{"name":"password","value":"x1"},{"value":[7],"key":"api_key"},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"v2"}])");
     EXPECT_EQ(
         without_secrets("variables", value),
         boost::json::parse(
-            R"([{"name":"password","value":"***"},{"value":"***","key":"api_key"},{"name":"colour","value":"red"}])"));
+            R"([{"name":"password","value":"***"},{"value":"***","key":"api_key"},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"***"}])"));
 }
 
 // It was quadratic: a call of 1 MiB held the host for minutes.
