@@ -93,8 +93,9 @@ Standing standing_of(const GlobalOptions& global, const PolicyTarget& target, Le
     const auto server = std::find_if(all.begin(), all.end(),
                                      [&](const auto& each) { return each.id == target.server; });
     if (server == all.end()) {
+        standing.in_force = false;
         standing.overruled_by =
-            "the server is not in force: patchbay why " + target.server + " says why";
+            "the server is not in force; patchbay why " + target.server + " says why";
         return standing;
     }
     if (const auto* key = config::deciding_key(*server, target.key);

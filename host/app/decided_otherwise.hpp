@@ -31,6 +31,7 @@ std::string to_string(const DecidedOtherwise& rule, const std::string& server);
 boost::json::object to_json(const DecidedOtherwise& rule);
 
 struct Standing {
+    bool in_force = true;  // the server; what is said of another counts for nothing yet
     // For all of it, and nothing of what was written counts; empty: it does.
     std::string overruled_by;
     std::vector<DecidedOtherwise> exceptions;  // for some of it

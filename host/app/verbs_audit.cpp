@@ -247,7 +247,11 @@ void add_audit_verbs(CLI::App& app, Choice& choice) {
     take_filter(shown, *options);
     shown.add_option("-n,--lines", options->most, "So many; 0: all")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) {
+            const bool whole = !text.empty() && text.size() < 10 &&
+                               std::all_of(text.begin(), text.end(), core::is_digit);
+            return whole ? std::string() : "\"" + text + "\" is no number of records; 0: all";
+        });
     choice.on(shown, [options](const auto& global) { return show(global, *options); });
     auto& verified = add_verb(
         audit, "verify", "Whether every record is as it was written, and none is missing",

@@ -12,6 +12,7 @@
 #include "config/levels.hpp"
 #include "config/show.hpp"
 #include "core/json.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
 #include "gateway/approvals.hpp"
 #include "protocol/qualified_name.hpp"
@@ -111,12 +112,34 @@ Error nothing_fits(const Session& session, const PolicyWords& words) {
                 "see patchbay tools, which asks servers what they have")};
 }
 
+// Whether something that is asked for may be missing because of a fault of the files.
+bool tell_what_hides(Session& session, const PolicyWords& words) {
+    const auto& config = session.host().config();
+    if (words.server.empty())
+        session.troubles().tell_all();
+    else
+        session.troubles().tell_those_of({words.server});
+    const auto meant = [&](const std::string& id) {
+        return (words.server.empty() || words.server == id) &&
+               (words.patterns.empty() ||
+                std::any_of(words.patterns.begin(), words.patterns.end(), [&](const auto& pattern) {
+                    return pattern.starts_with("mcp__" + id + "__") || pattern == "mcp__*" ||
+                           !pattern.starts_with("mcp__");
+                }));
+    };
+    return std::any_of(config.diagnostics.begin(), config.diagnostics.end(), [&](const auto& each) {
+        return each.severity == config::Severity::Error &&
+               (each.server.empty() || meant(each.server));
+    });
+}
+
 int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     for (const auto& pattern : options.words.patterns)
         if (const auto why = why_no_key(pattern)) return report(*why, global);
     const auto session = Session::open(global, Session::Life::Offline);
     if (!session) return kConfigError;
     const auto& words = options.words;
+    const bool wrong = tell_what_hides(*session, words);
     if (!session->servers().has(words.server)) return session->report_no_server(words.server);
     const auto ids =
         words.server.empty() ? session->host().connections().ids() : std::vector{words.server};
@@ -128,9 +151,11 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     if (global.json) {
         json::array all;
         for (const auto& tool : *tools) all.push_back(service::to_json(tool));
-        if (tools->empty() && !words.patterns.empty())
-            return session->report_missing(nothing_fits(*session, words));
-        return print_json(json::serialize(all)), int(kOk);
+        if (tools->empty() && !words.patterns.empty()) {
+            const int code = session->report_missing(nothing_fits(*session, words));
+            return wrong ? int(kConfigError) : code;
+        }
+        return print_json(json::serialize(all)), int(wrong && all.empty() ? kConfigError : kOk);
     }
     const auto& gateway = session->host().config().gateway;
     std::vector<std::vector<Cell>> rows{{{"TOOL"}, {"LEVEL"}, {"BY"}, {"ANSWERS"}}};
@@ -140,9 +165,12 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
                         {told_of_rule(tool.ruling, gateway)},
                         {told_of_answers(tool.answers)}});
     if (!tools->empty()) return print_table(rows), int(kOk);
-    if (!words.patterns.empty()) return session->report_missing(nothing_fits(*session, words));
+    if (!words.patterns.empty()) {
+        const int code = session->report_missing(nothing_fits(*session, words));
+        return wrong ? int(kConfigError) : code;
+    }
     say("no tool is known; patchbay tools asks servers which they have");
-    return kOk;
+    return wrong ? kConfigError : kOk;
 }
 
 // ---- set, reset
@@ -160,7 +188,9 @@ std::optional<int> why_not_all(const Host& host, const PolicyWords& words,
                                                "mcp__*") != words.patterns.end();
     if (unread && (of_all || !targets || targets->empty())) {
         print_diagnostics(told, global.quiet);
-        say("error: nothing is written, as it is not known which servers there are");
+        report(
+            {ErrorCode::Invalid, "nothing is written, as it is not known which servers there are"},
+            global);
         return kConfigError;
     }
     if (!targets) return report(targets.error(), global);
@@ -203,6 +233,7 @@ struct Writing {
 struct Written {
     std::string file;
     bool changed = false;
+    std::optional<Error> unapproved = {};  // it is written, and its server was approved before
 };
 
 using Edit = std::function<Result<std::string>(const ScopeFile& file, json::object& entry)>;
@@ -239,11 +270,11 @@ Result<Written> write(Writing& all, const std::string& id, const Edit& edit) {
     if (written->before == written->after) return Written{file->path(), false};
     all.changes[file->path()] = *written;
     Host now(host_options(all.global));
-    if (auto kept = approve(now, id, is_switched(*file, before, json::value(after), approved));
-        !kept)
-        return kept.error();
+    auto kept = approve(now, id, is_switched(*file, before, json::value(after), approved));
     if (written->made && scope == Scope::Local) keep_out_of_git(all.global);
-    return Written{file->path(), true};
+    Written done{file->path(), true};
+    if (!kept) done.unapproved = kept.error();
+    return done;
 }
 
 void tell(Writing& all, const PolicyTarget& target, const Written& written,
@@ -260,12 +291,19 @@ void tell(Writing& all, const PolicyTarget& target, const Written& written,
         for (const auto& each : standing.exceptions) exceptions.push_back(to_json(each));
     }
     if (standing.more > 0) line["exceptions_more"] = standing.more;
+    if (written.unapproved) {
+        if (all.code == kOk) all.code = exit_code_of(written.unapproved->code);
+        line["error"] = core::log::masked(written.unapproved->message);
+    }
     all.told.push_back(std::move(line));
     if (all.global.json) return;
     say((written.changed ? "" : "unchanged: ") + target.server + ": " +
         core::printable(target.key, 200) +
         (level.empty() ? " is taken out of " : " = " + level + " in ") + written.file);
-    if (!by.empty()) say("it does not count: " + by + " is stronger");
+    if (written.unapproved)
+        say("error: " + target.server + " is not approved any more: " +
+            core::log::masked(written.unapproved->message) + "; patchbay trust " + target.server);
+    if (!by.empty()) say("it does not count: " + by + (standing.in_force ? " is stronger" : ""));
     // Of one tool there is no part for which it counts.
     const std::string exception =
         config::is_beginning(target.key) ? "it does not count for all: " : "it does not count: ";
@@ -275,7 +313,11 @@ void tell(Writing& all, const PolicyTarget& target, const Written& written,
             " more, see patchbay policy list --server " + target.server);
 }
 
-// What is wrong with one server keeps what is said from no other.
+// What is wrong with one server keeps what is said from no other; where nothing can be written, that ends it.
+bool is_of_one(const Error& error) {
+    return error.code != ErrorCode::Io && error.code != ErrorCode::Timeout;
+}
+
 void fail(Writing& all, const PolicyTarget& target, const Error& error) {
     const int code = all.faulty.count(target.server) ? kConfigError : code_of_file(error);
     if (all.code == kOk) all.code = code;
@@ -285,13 +327,13 @@ void fail(Writing& all, const PolicyTarget& target, const Error& error) {
     }
     all.told.push_back(json::object{{"server", target.server},
                                     {"key", target.key},
-                                    {"error", error.message},
+                                    {"error", core::log::masked(error.message)},
                                     {"changed", false}});
-    if (!all.global.json) say("error: " + target.server + ": " + error.message);
+    if (!all.global.json) say("error: " + target.server + ": " + core::log::masked(error.message));
 }
 
 int end(const Writing& all) {
-    const bool reported = all.targets == 1 && all.code != kOk;
+    const bool reported = all.told.empty() && all.code != kOk;
     if (all.global.json && !reported) print_json(json::serialize(all.told));
     return all.code;
 }
@@ -354,6 +396,8 @@ int set_verb(const GlobalOptions& global, PolicyOptions options) {
             tell(all, target, *written, name, standing_of(global, target, *level));
         else
             fail(all, target, written.error());
+        const auto wrong = written ? written->unapproved : std::optional(written.error());
+        if (wrong && !is_of_one(*wrong)) break;
     }
     return end(all);
 }
@@ -384,6 +428,7 @@ Result<void> reset_levels(Writing& all, const PolicyTarget& target) {
             });
         if (!written) return written.error();
         tell(all, {target.server, key}, *written, {}, {});
+        if (written->unapproved) break;
     }
     return {};
 }
@@ -418,8 +463,11 @@ int reset_verb(const GlobalOptions& global, PolicyOptions options) {
     Writing all{global,           options,         command_of("reset", options),
                 std::move(*turn), targets->size(), faulty_in(host)};
     for (const auto& target : *targets)
-        if (auto done = reset_levels(all, target); !done) fail(all, target, done.error());
-    if (all.targets == 1 && all.code != kOk) return end(all);
+        if (auto done = reset_levels(all, target); !done) {
+            fail(all, target, done.error());
+            if (!is_of_one(done.error())) break;
+        }
+    if (all.told.empty() && all.code != kOk) return end(all);
     const bool everywhere = options.where() == Scope::User;
     // Answers are about tools, not about beginnings of names.
     std::vector<PolicyTarget> answered;

@@ -103,7 +103,16 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
     if (!options.bundle.empty()) {
         if (!session) return kConfigError;
         auto found = gateway::view_of_bundle(session->host().config(), options.bundle);
-        if (!found) return session->report_missing(within("--bundle", found.error()));
+        if (!found) {
+            // It may be in a file that cannot be read.
+            session->troubles().tell_all();
+            const auto& told = session->host().config().diagnostics;
+            const bool unread = std::any_of(told.begin(), told.end(), [](const auto& each) {
+                return each.severity == config::Severity::Error && each.server.empty();
+            });
+            const int code = session->report_missing(within("--bundle", found.error()));
+            return unread ? int(kConfigError) : code;
+        }
         bundle = std::move(*found);
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
@@ -132,8 +141,12 @@ int list_tokens(const GlobalOptions& global) {
     const auto tokens = token_file(global).read();
     if (!tokens) return report(tokens.error(), global);
     if (!global.quiet && std::any_of(tokens->all().begin(), tokens->all().end(),
-                                     [](const Token& token) { return !token.bundle.empty(); }))
-        warn_of_bundles(Host(host_options(global)).config(), tokens->all());
+                                     [](const Token& token) { return !token.bundle.empty(); })) {
+        const Host host(host_options(global));
+        // In a file that cannot be read each of them may be.
+        print_diagnostics(host.config().diagnostics, global.quiet);
+        warn_of_bundles(host.config(), tokens->all());
+    }
     if (global.json) {
         json::array all;
         for (const auto& each : tokens->all()) all.push_back(to_json(each));

@@ -293,12 +293,56 @@ private:
     }
 };
 
+bool names_a_pair(std::string_view key) {
+    const auto plain = core::lower(key);
+    return plain == "name" || plain == "key";
+}
+
 // {"name": "password", "value": ...}, as many APIs have what others write as a member.
 bool is_pair_of_a_secret(const json::object& object) {
     return std::any_of(object.begin(), object.end(), [](const auto& member) {
-        const auto key = core::lower(member.key());
-        return (key == "name" || key == "key") && names_a_secret(text_of(member.value()));
+        return names_a_pair(member.key()) && names_a_secret(text_of(member.value()));
     });
+}
+
+// The same in a text that holds JSON, or nearly: within an argument, or with keys that are there twice. All values
+// behind "value" where some name is one of a secret. Each byte is looked at once.
+std::string without_pairs(std::string_view text) {
+    const auto behind_blanks = [&](std::size_t at) {
+        return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    };
+    const auto end_of_text = [&](std::size_t at) {  // `at`: behind its quote; its closing one
+        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+        return std::min(at, text.size());
+    };
+    std::vector<Part> values;
+    bool secret = false;
+    for (auto at = text.find('"'); at < text.size(); at = text.find('"', at)) {
+        const auto end = end_of_text(at + 1);
+        const auto key = text.substr(at + 1, end - at - 1);
+        const auto colon = behind_blanks(std::min(end + 1, text.size()));
+        at = std::min(end + 1, text.size());
+        if (colon >= text.size() || text[colon] != ':') continue;
+        at = behind_blanks(colon + 1);
+        const bool quoted = at < text.size() && text[at] == '"';
+        const auto begin = at + (quoted ? 1 : 0);
+        if (quoted && names_a_pair(key))
+            secret = secret || names_a_secret(text.substr(begin, end_of_text(begin) - begin));
+        const bool number = at < text.size() && (core::is_digit(text[at]) || text[at] == '-');
+        if (core::lower(key) != "value" || (!quoted && !number)) continue;
+        at = quoted ? end_of_text(begin)
+                    : std::min(text.find_first_of(",}] \t\r\n\"", at), text.size());
+        values.push_back({begin, at});
+        if (quoted) at = std::min(at + 1, text.size());
+    }
+    if (!secret) return std::string(text);
+    std::string shown;
+    std::size_t from = 0;
+    for (const auto& part : values) {
+        shown.append(text.substr(from, part.begin - from)).append(kMask);
+        from = part.end;
+    }
+    return shown.append(text.substr(from));
 }
 
 }  // namespace
@@ -323,14 +367,15 @@ std::vector<std::vector<Part>> secret_parts(const json::array& args) {
     return parts;
 }
 
-std::string without_secrets(std::string_view text) {
+std::string without_secrets(std::string_view given) {
+    const auto text = without_pairs(given);
     std::string shown;
     std::size_t at = 0;
     for (const auto& part : secret_parts(text)) {
-        shown.append(text.substr(at, part.begin - at)).append(kMask);
+        shown.append(text, at, part.begin - at).append(kMask);
         at = part.end;
     }
-    return core::masked(shown.append(text.substr(at)));
+    return core::masked(shown.append(text, at));
 }
 
 json::value without_secrets(std::string_view name, const json::value& value) {
@@ -362,7 +407,7 @@ json::value without_secrets(std::string_view name, const json::value& value) {
         // Two that are masked are two still.
         if (shown.contains(key)) key += " (" + std::to_string(number) + ")";
         const bool whole = pair && core::lower(member.key()) == "value" &&
-                           !member.value().is_bool() && !member.value().is_null();
+                           (member.value().is_string() || member.value().is_number());
         shown[key] = whole ? json::value(kMask) : without_secrets(member.key(), member.value());
     }
     return shown;

@@ -41,11 +41,12 @@ std::string arguments_of(const std::string& raw) {
     if (read->empty()) return "Without arguments.";
     std::string shown = "Arguments:";
     std::size_t count = 0;
-    for (const auto& member : *read) {
+    const auto masked = config::without_secrets("", *read);
+    for (const auto& member : masked.get_object()) {
         if (++count > kMostArguments) break;
-        const auto name = visible(json::value(config::without_secrets(member.key())), kNameBytes);
-        shown += "\n  " + name.substr(1, name.size() - 2) + ": " +
-                 visible(config::without_secrets(member.key(), member.value()), kValueBytes);
+        const auto name = visible(json::string(member.key()), kNameBytes);
+        shown +=
+            "\n  " + name.substr(1, name.size() - 2) + ": " + visible(member.value(), kValueBytes);
     }
     if (read->size() > kMostArguments)
         shown += "\n  ... and " + std::to_string(read->size() - kMostArguments) + " more";

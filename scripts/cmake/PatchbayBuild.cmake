@@ -4,7 +4,7 @@ option(PATCHBAY_TESTS "Build the tests, the example server and the benchmarks" O
 option(PATCHBAY_UNIT_TESTS "Among the tests, those of single parts" ON)
 option(PATCHBAY_WERROR "Treat warnings as errors (our presets only)" OFF)
 option(PATCHBAY_PRECOMPILED "Precompile what most sources include" ON)
-option(PATCHBAY_TOGETHER "Compile sources of a target together: a first build takes a quarter of the time" OFF)
+option(PATCHBAY_TOGETHER "Compile sources of a target together: a first build takes a third of the time" OFF)
 option(PATCHBAY_LINT "Run clang-tidy on every source" OFF)
 set(PATCHBAY_SANITIZE "" CACHE STRING "Value for -fsanitize=, e.g. address,undefined or thread")
 

@@ -1,6 +1,10 @@
 // `patchbay policy list, set, reset`: which level counts for each tool by which file, and how it is changed.
 #include "integration/asking.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 namespace patchbay::test {
 namespace {
 
@@ -203,6 +207,53 @@ TEST_F(PolicyVerb, AServerThatIsAtFaultKeepsTheLevelFromNoOther) {
     const auto told = home.run({"policy", "set", "--all", "deny", "--json"});
     EXPECT_EQ(told.exit_code, 4);
     EXPECT_THAT(told.out, AllOf(HasSubstr("\"server\":\"y\""), HasSubstr("\"error\":")));
+}
+
+TEST_F(PolicyVerb, ResetGoesOnBehindAServerAtFaultToo) {
+    const auto file =
+        home.write("../config/patchbay/config.toml",
+                   "[servers.bad]\ncomand = 'x'\ntools = { add = 'deny' }\n[servers.y]\n"
+                   "command = \"" +
+                       example_server() + "\"\ntools = { add = 'deny' }\n");
+    const auto reset = home.run({"policy", "reset", "--all"});
+    EXPECT_EQ(reset.exit_code, 4) << reset.err;
+    EXPECT_THAT(reset.err, AllOf(HasSubstr("error: bad: "), HasSubstr("y: add is taken out of ")));
+    EXPECT_THAT(read_file(file), HasSubstr("tools = { add = 'deny' }"));
+}
+
+TEST_F(PolicyVerb, ADenyIsToldAsWrittenThoughItsServerCouldNotBeApprovedAgain) {
+    home.write(".mcp.json", "{\"mcpServers\":{\"pa\":{\"command\":\"" + example_server() +
+                                "\"},\"pb\":{\"command\":\"" + example_server() + "\"}}}");
+    ASSERT_EQ(home.run({"trust", "pa", "pb", "--yes"}).exit_code, 0);
+    const auto lock = home.root() / "state/patchbay/trust.lock";
+    const int held = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(::flock(held, LOCK_EX), 0);
+    const auto set = home.run(
+        {"policy", "set", "mcp__pa__*", "mcp__pb__*", "deny", "--scope", "project", "--json"});
+    ::close(held);
+    EXPECT_EQ(set.exit_code, 8) << set.err;
+    const auto told = json::parse(set.out);
+    ASSERT_EQ(told.as_array().size(), 1u) << "nothing can be approved: " << set.out;
+    EXPECT_TRUE(told.at(0).at("changed").as_bool());
+    EXPECT_TRUE(told.at(0).as_object().contains("error"));
+    EXPECT_THAT(read_file(home.work() / ".mcp.json"), HasSubstr("\"*\""));
+}
+
+TEST_F(PolicyVerb, ListTellsWhatHidesTools) {
+    home.write("../config/patchbay/config.toml",
+               "[servers.y]\ncommand = \"" + example_server() + "\"\n[servers.z]\nurl = 5\n");
+    const auto beside = home.run({"policy", "list"});
+    EXPECT_EQ(beside.exit_code, 0) << "the others are shown";
+    EXPECT_THAT(beside.err, HasSubstr("server \"z\""));
+    EXPECT_EQ(home.run({"policy", "list", "mcp__z__*"}).exit_code, 4);
+    EXPECT_EQ(home.run({"policy", "list", "mcp__y__nope"}).exit_code, 6);
+    home.write("../config/patchbay/mcp.json", "{");
+    home.write("../config/patchbay/config.toml", "x = [");
+    for (const Words& words : {Words{"policy", "list"}, {"policy", "list", "--json"}}) {
+        const auto none = home.run(words);
+        EXPECT_EQ(none.exit_code, 4) << none.out;
+        EXPECT_THAT(none.err, HasSubstr("config.toml:1"));
+    }
 }
 
 TEST_F(PolicyVerb, ANameThatNoToolHasIsWarnedOf) {

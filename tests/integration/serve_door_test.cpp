@@ -257,6 +257,11 @@ TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
     EXPECT_EQ(unknown.exit_code, 6) << unknown.err;
     EXPECT_THAT(unknown.err, HasSubstr("did you mean \"few\""));
     EXPECT_THAT(home.run({"token", "list"}).err, HasSubstr("no token")) << "none was given out";
+    config("[bundles.few]\nservers = ['x']\nx = [");
+    const auto unread = home.run({"token", "add", "ci", "--bundle", "few"});
+    EXPECT_EQ(unread.exit_code, 4) << "it may be in the file that cannot be read";
+    EXPECT_THAT(unread.err, HasSubstr("config.toml:3"));
+    config("[bundles.few]\nservers = ['x']\nallow = ['mcp__x__e*']\n");
     const auto token = give_token("ci", {"--bundle", "few"});
     const auto nothing = home.run({"token", "add", "z", "--bundle", "few", "--servers", "y"});
     EXPECT_THAT(nothing.err, HasSubstr("bundle \"few\" holds none of y"));

@@ -40,11 +40,20 @@ TEST(SecretValues, AreMaskedInNamesAndNumbersToo) {
 
 TEST(SecretValues, AreMaskedWhereTheirNameStandsBesideThem) {
     const auto value = boost::json::parse(
-        R"([{"name":"password","value":"x1"},{"value":[7],"key":"api_key"},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"v2"}])");
+        R"([{"name":"password","value":"x1"},{"value":7,"key":"api_key"},{"name":"password","value":["seen"]},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"v2"}])");
     EXPECT_EQ(
         without_secrets("variables", value),
         boost::json::parse(
-            R"([{"name":"password","value":"***"},{"value":"***","key":"api_key"},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"***"}])"));
+            R"([{"name":"password","value":"***"},{"value":"***","key":"api_key"},{"name":"password","value":["seen"]},{"name":"colour","key":"x","value":"red"},{"Name":"x","Key":"API_KEY","Value":"***"}])"));
+    EXPECT_EQ(
+        without_secrets(
+            R"({"name": "password","value":"a1","value" : "b\"2","n":{"Value":73},"value":true})"),
+        R"({"name": "password","value":"***","value" : "***","n":{"Value":***},"value":true})");
+    EXPECT_EQ(without_secrets(R"({"name":"colour","value":"red"})"),
+              R"({"name":"colour","value":"red"})");
+    for (const char* cut : {R"({"name":"password","value":"a1)", R"({"name":"password","value":)",
+                            R"("name":"password)", R"x({"name":"password","value":"a1\)x"})
+        EXPECT_THAT(without_secrets(cut), ::testing::Not(::testing::HasSubstr("a1"))) << cut;
 }
 
 // It was quadratic: a call of 1 MiB held the host for minutes.

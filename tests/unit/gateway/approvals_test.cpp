@@ -264,6 +264,11 @@ TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
     EXPECT_THAT(message, HasSubstr("Server: git (stdio, user config mcp.json:7:1)\n"));
     EXPECT_THAT(message, HasSubstr("Arguments:\n  path: \"/srv/a\"\n  n: 1"));
     EXPECT_THAT(message_of(wanting("")), HasSubstr("Without arguments."));
+    EXPECT_THAT(message_of(wanting(R"({"name":"password","value":"hush"})")),
+                HasSubstr("Arguments:\n  name: \"password\"\n  value: \"***\""));
+    EXPECT_THAT(message_of(wanting(R"({"name":"password","value":"hush","value":"hush"})")),
+                Not(HasSubstr("hush")))
+        << "as written, since a server may take either";
 }
 
 TEST(ApprovalForm, MasksSecretsShowsWhatNobodyWouldSeeAndFoldsWhatIsLong) {
