@@ -49,8 +49,9 @@ public:
 
 private:
     struct Way {
-        std::string at;  // the folder that it leads to; empty: none
-        int links = 0;   // that it took
+        std::string at;          // the folder that it leads to; empty: none
+        int links = 0;           // that it took
+        bool is_of_all = false;  // `at` is everybody's, as /tmp is (the sticky bit)
     };
 
     // From the nearest folder above that is known by now, downwards: a link in one decides what all below it mean.
@@ -80,22 +81,31 @@ private:
             left.pop_back();
             if (part.empty() || part == ".") continue;
             if (part == "..")
-                way.at = above(way.at);
+                way = {above(way.at), way.links};
             else
                 enter(way, part, left);
         }
         return way;
     }
 
-    // Noted before it is looked at: of what is not there yet its coming is to be heard.
+    // Noted also when it is not there: its coming is to be heard. Not what is everybody's, where all it would tell of is
+    // that a folder leaves it, which that one tells itself: to watch /tmp the kernel visits each name that it knows there.
     void enter(Way& way, const std::string& part, std::vector<std::string>& left) {
         if (parts_++ == PathWays::kMostParts) ways_.all = false;
         if (!ways_.all) return way.at.clear();
         auto next = joined(way.at, part);
-        ways_.names[way.at].insert(part);
         struct stat info {};
-        if (::lstat(next.c_str(), &info) != 0) return way.at.clear();
-        if (S_ISDIR(info.st_mode)) return void(way.at = std::move(next));
+        const bool is_there = ::lstat(next.c_str(), &info) == 0;
+        const bool is_folder = is_there && S_ISDIR(info.st_mode);
+        if (way.is_of_all && is_folder)
+            ways_.names[next];
+        else
+            ways_.names[way.at].insert(part);
+        if (!is_there) return way.at.clear();
+        if (is_folder) {
+            way = {std::move(next), way.links, (info.st_mode & S_ISVTX) != 0};
+            return;
+        }
         if (!S_ISLNK(info.st_mode) || ++way.links > kLinks) return way.at.clear();
         const auto target = target_of(next);
         if (target.empty()) return way.at.clear();

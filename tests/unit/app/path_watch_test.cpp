@@ -53,6 +53,19 @@ TEST_F(PathWatchTest, HearsOfAFileInFoldersThatComeLater) {
     EXPECT_TRUE(changes());
 }
 
+TEST_F(PathWatchTest, HearsOfAFolderThatLeavesOneOfAll) {
+    fs::create_directories(folder / "all/mine");
+    fs::permissions(folder / "all", fs::perms::all | fs::perms::sticky_bit);
+    write(folder / "all/mine/config.toml", "x = 1");
+    watch.watch({folder / "all/mine/config.toml"});
+    fs::rename(folder / "all/mine", folder / "all/other");
+    EXPECT_TRUE(changes());
+    fs::create_directories(folder / "all/mine");
+    EXPECT_TRUE(changes());
+    write(folder / "all/mine/config.toml", "x = 2");
+    EXPECT_TRUE(changes());
+}
+
 TEST_F(PathWatchTest, HearsOfNothingElseInTheFolder) {
     write(folder / "config.toml", "");
     watch.watch({folder / "config.toml"});

@@ -50,6 +50,27 @@ TEST_F(PathWaysTest, EndAtTheFirstNameThatIsNotThere) {
     EXPECT_EQ(in(folder.path(), {folder / "file/under"}), Names{"file"});
 }
 
+// To watch such a folder, of which /tmp is one, costs milliseconds where many names are in it.
+TEST_F(PathWaysTest, LeaveOutAFolderOfAllWhereTheNextIsThere) {
+    fs::create_directories(folder / "all/mine");
+    fs::permissions(folder / "all", fs::perms::all | fs::perms::sticky_bit);
+    const auto names = ways_of({folder / "all/mine/config.toml"}).names;
+    EXPECT_EQ(names.count(folder / "all"), 0u);
+    EXPECT_EQ(names.at(folder / "all/mine"), Names{"config.toml"});
+    EXPECT_EQ(in(folder / "all/mine", {folder / "all/mine"}), Names{});
+    EXPECT_EQ(ways_of({folder / "all/mine"}).names.count(folder / "all/mine"), 1u);
+}
+
+TEST_F(PathWaysTest, LeadThroughAFolderOfAllWhereItMayTellOfMoreThanAFolderThatGoes) {
+    fs::create_directories(folder / "all/mine");
+    fs::permissions(folder / "all", fs::perms::all | fs::perms::sticky_bit);
+    fs::create_directory_symlink("mine", folder / "all/link");
+    write(folder / "all/file", "");
+    EXPECT_EQ(in(folder / "all", {folder / "all/none/x", folder / "all/file", folder / "all/link/x",
+                                  folder / "all/mine/x"}),
+              (Names{"file", "link", "none"}));
+}
+
 TEST_F(PathWaysTest, OfSeveralPathsAreTheirsTogether) {
     fs::create_directories(folder / "real/deep");
     fs::create_directory_symlink("real", folder / "link");
