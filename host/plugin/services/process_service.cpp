@@ -2,6 +2,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/log.hpp"
+#include "core/worker.hpp"
 #include "plugin/slow_call.hpp"
 #include "supervisor/wire.h"
 
@@ -27,6 +28,7 @@ namespace patchbay::plugin {
 namespace {
 
 constexpr std::uint32_t kMostGraceMs = 60'000;
+constexpr std::int32_t kNotStarted = 127;     // as a shell says it
 constexpr std::chrono::seconds kFarewell{6};  // a supervisor gives a tree 5 s to die
 
 using core::Descriptor;
@@ -81,9 +83,22 @@ std::string mode_of(const Program& program) {
     return mode;
 }
 
+// All that a supervisor and its program are given.
+struct Start {
+    const std::string supervisor;
+    const std::string path;
+    const Program program;
+    const std::vector<std::string> environment;
+    Pipes pipes;  // only what is the child's in them
+
+    Result<pid_t> go();
+
+private:
+    int spawn(pid_t& pid) const;
+};
+
 // posix_spawn is vfork in effect: the cost does not grow with our memory. Returns an errno.
-int start_supervisor(const std::string& supervisor, const std::string& path, const Program& program,
-                     const std::vector<std::string>& environment, const Pipes& pipes, pid_t& pid) {
+int Start::spawn(pid_t& pid) const {
     const auto text = [](const std::string& string) { return const_cast<char*>(string.c_str()); };
     const auto mode = mode_of(program);
     std::vector<char*> argv{text(supervisor), text(mode), text(path)};
@@ -111,6 +126,18 @@ int start_supervisor(const std::string& supervisor, const std::string& path, con
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
+}
+
+// What is the child's is closed behind it: its ends are told by that.
+Result<pid_t> Start::go() {
+    pid_t pid = 0;
+    const int failed = spawn(pid);
+    const auto childs = std::move(pipes);
+    if (failed == 0) return pid;
+    auto error = system_error("cannot start the supervisor " + supervisor, failed);
+    const auto line = error.message + "\n";
+    static_cast<void>(!::write(childs.childs[2].get(), line.data(), line.size()));
+    return error;
 }
 
 void ignore_sigpipe() {
@@ -172,6 +199,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     State(core::Loop& owner, std::string name, std::function<void(std::string)> blame)
         : loop(owner), plugin(std::move(name)), misbehaved(std::move(blame)) {}
 
+    void start(patchbay_op op, std::shared_ptr<Start> what);
     void watch(patchbay_op op);
     void read(patchbay_op op);
     void take(Child& child, const patchbay_supervisor_packet& packet);
@@ -196,6 +224,9 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     std::unordered_map<patchbay_op, patchbay_process_usage> ended;
     patchbay_op last_op = 0;
     std::uint32_t most_grace_ms = kMostGraceMs;
+    // Starts one supervisor after another: who does waits until the kernel has made it, and that is no time for the
+    // loop to stand still. The last member, gone with the service. [loop]
+    std::optional<core::Worker> starter{std::in_place, loop, 1u};
 };
 
 template <class Callback>
@@ -203,6 +234,25 @@ void ProcessService::State::call(const char* what, Callback callback) {
     std::string thrown;
     if (!call_plugin(plugin, what, nullptr, thrown, callback))
         misbehaved(std::string(what) + " threw: " + thrown);
+}
+
+// [loop]
+void ProcessService::State::start(patchbay_op op, std::shared_ptr<Start> what) {
+    if (!starter) return;  // and no child
+    starter->run(
+        [this, op, what = std::move(what)](const std::stop_token& stop) -> Result<void> {
+            if (stop.stop_requested()) return {};
+            auto pid = what->go();
+            if (!pid) return pid.error();
+            find(op)->supervisor = *pid;  // nobody else looks at it until then
+            return {};
+        },
+        [this, op](const Result<void>& done) {
+            if (done) return watch(op);
+            core::log::error("plugin \"" + plugin + "\": " + done.error().message);
+            find(op)->code = kNotStarted;
+            gone(op);
+        });
 }
 
 // [loop]
@@ -310,6 +360,7 @@ ProcessService::ProcessService(core::Loop& loop, std::string plugin,
 }
 
 ProcessService::~ProcessService() {
+    state_->starter.reset();
     std::unordered_map<patchbay_op, std::unique_ptr<State::Child>> left;
     {
         const std::scoped_lock lock(state_->mutex);
@@ -328,39 +379,37 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
     const auto environment = child_environment(program.environment);
     const auto path = find_program(program, environment);
     if (!path) return path.error();
+    if (::access(state_->supervisor.c_str(), X_OK) != 0)
+        return system_error("the installation is not complete: cannot start the supervisor " +
+                            state_->supervisor);
     Pipes pipes;
     if (!pipes.open())
         return system_error("cannot open pipes for \"" + program.argv.front() + "\"");
-
-    auto child = std::make_unique<State::Child>();
-    if (const int failed = start_supervisor(state_->supervisor, *path, program, environment, pipes,
-                                            child->supervisor))
-        return system_error(
-            "the installation is not complete: cannot start the supervisor " + state_->supervisor,
-            failed);
-    child->control = std::move(pipes.control);
-    child->ctx = ctx;
-    child->started = started;
-    child->exited = exited;
 
     patchbay_process process{};
     process.struct_size = sizeof process;
     process.stdin_fd = pipes.ours[0].release();
     process.stdout_fd = pipes.ours[1].release();
     process.stderr_fd = pipes.ours[2].release();
+    auto child = std::make_unique<State::Child>();
+    child->control = std::move(pipes.control);
+    child->ctx = ctx;
+    child->started = started;
+    child->exited = exited;
     {
         const std::scoped_lock lock(state_->mutex);
         process.op = ++state_->last_op;
         state_->children.emplace(process.op, std::move(child));
     }
-    // Later in any case: no callback before the caller knows what it has started.
-    auto watch = [weak = std::weak_ptr(state_), op = process.op] {
-        if (const auto state = weak.lock()) state->watch(op);
-    };
+    auto what = std::make_shared<Start>(
+        Start{state_->supervisor, *path, program, environment, std::move(pipes)});
     if (state_->loop.on_loop_thread())
-        state_->loop.defer(std::move(watch));
+        state_->start(process.op, std::move(what));
     else
-        state_->loop.post(std::move(watch));
+        state_->loop.post(
+            [weak = std::weak_ptr(state_), op = process.op, what = std::move(what)]() mutable {
+                if (const auto state = weak.lock()) state->start(op, std::move(what));
+            });
     return process;
 }
 

@@ -374,10 +374,30 @@ TEST_F(ProcessServiceTest, SaysWhichSupervisorItCouldNotStart) {
               "/opt/none/supervisor: No such file or directory");
 }
 
+TEST_F(ProcessServiceTest, TellsOfASupervisorThatTheSystemRefusesAsOfAProgram) {
+    const auto path = folder_.write("supervisor", std::string("\x7f"
+                                                              "ELF no more of it"));
+    ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+    use_supervisor(path);
+    const auto ends = spawn();
+    EXPECT_EQ(Ends::read_all(ends->err),
+              "cannot start the supervisor " + path + ": Exec format error\n");
+    ASSERT_TRUE(told(1));
+    EXPECT_THAT(told_.lines, ElementsAre("exited 127"));
+}
+
+TEST_F(ProcessServiceTest, HearsAStopThatComesBeforeItsSupervisorHasStarted) {
+    supervise("head -c 8 <&3\n");
+    const auto ends = spawn();
+    service_->stop(op_, 10);
+    ASSERT_TRUE(told(1));
+    EXPECT_THAT(Ends::read_all(ends->out), testing::SizeIs(8)) << "a packet";
+}
+
 TEST_F(ProcessServiceTest, SaysThatThereAreNoDescriptorsLeft) {
     // Also a look of UBSan's at all that takes part: its first one needs descriptors of its own.
-    const auto with_enough = try_spawn();
-    ASSERT_TRUE(with_enough);
+    const auto with_enough = spawn();
+    ASSERT_TRUE(told(1)) << "what was its child's is closed by then";
     rlimit former{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &former), 0);
     const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
