@@ -115,7 +115,8 @@ std::vector<Cell> row_of(const audit::Entry& entry) {
     const auto kind = entry.text("kind");
     // The others tell of the trail itself.
     const bool of_a_request = kind == "call" || kind == "begun";
-    const std::string name(entry.text("name").empty() ? entry.text("method") : entry.text("name"));
+    std::string name(entry.text("name").empty() ? entry.text("method") : entry.text("name"));
+    if (const auto about = entry.text("about"); !about.empty()) name.append(" ").append(about);
     const std::string outcome(kind == "begun" ? "begun" : entry.text("outcome"));
     return {{std::to_string(entry.number("n").value_or(0))},
             {std::string(entry.text("at"))},

@@ -142,11 +142,28 @@ Result<std::string> time_text(std::string_view written, core::Calendar::time_poi
 }
 
 const std::vector<std::string_view>& columns() {
-    static const std::vector<std::string_view> all = {
-        "n",       "at",     "kind",     "id",     "caller",          "method",
-        "server",  "tool",   "name",     "digest", "decision",        "level",
-        "rule",    "place",  "outcome",  "reason", "arguments_bytes", "result_bytes",
-        "wait_us", "run_us", "arguments"};
+    static const std::vector<std::string_view> all = {"n",
+                                                      "at",
+                                                      "kind",
+                                                      "id",
+                                                      "caller",
+                                                      "method",
+                                                      "server",
+                                                      "tool",
+                                                      "name",
+                                                      "about",
+                                                      "digest",
+                                                      "decision",
+                                                      "level",
+                                                      "rule",
+                                                      "place",
+                                                      "outcome",
+                                                      "reason",
+                                                      "arguments_bytes",
+                                                      "result_bytes",
+                                                      "wait_us",
+                                                      "run_us",
+                                                      "arguments"};
     return all;
 }
 

@@ -121,6 +121,7 @@ std::string members_of_request(std::string_view id, const core::AskedRequest& as
     record.put_own("server", asked.server);
     record.put("tool", asked.tool);
     record.put("name", asked.name);
+    if (!asked.about.empty()) record.put("about", config::without_secrets(asked.about));
     record.put_own("digest", asked.digest);
     record.put_own("decision", asked.decision);
     record.put_own("level", asked.level);

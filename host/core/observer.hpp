@@ -35,7 +35,8 @@ struct AskedRequest {
     std::string_view server{};  // id; empty: it is not known whose it is
     std::string_view tool{};    // of tools/call, as its server calls it; empty likewise
     std::string_view name{};    // of tools/call, public, as it was asked for
-    std::uint64_t number = 0;   // of the router's requests
+    std::string_view about{};  // of another: the prompt's name, or a resource's URI; empty: neither
+    std::uint64_t number = 0;  // of the router's requests
     const Principal* caller{};  // null: nobody knows
     // "allow", "deny"; where a person was asked "asked", then "approved", "refused" or "nobody_there".
     std::string_view decision{};  // empty: no rule was asked

@@ -1,6 +1,7 @@
 #include "router/flights.hpp"
 
 #include "core/text.hpp"
+#include "router/methods.hpp"
 
 namespace patchbay::router {
 using connection::Reply;
@@ -40,6 +41,12 @@ void Flights::identify(CallId id, const std::string& public_name, const std::str
     record.name = public_name;
     record.server = server;
     record.tool = tool;
+}
+
+void Flights::note_subject(CallId id, std::string_view method, std::string_view members) {
+    const auto found = flights_.find(id);
+    if (found != flights_.end() && found->second.record)
+        found->second.record->about = subject_of(method, members);
 }
 
 void Flights::announce(CallId id, std::string_view server, std::string_view tool) {

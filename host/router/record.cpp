@@ -78,9 +78,10 @@ Result<void> Recorder::sent(Record& record) const {
 }
 
 core::AskedRequest Recorder::asked(const Record& record) {
-    return {record.method,  record.server,          record.tool,     record.name, record.number,
-            &record.caller, record.decision,        record.level,    record.rule, record.place,
-            record.digest,  record.arguments_bytes, record.arguments};
+    return {record.method,          record.server,   record.tool,    record.name,
+            record.about,           record.number,   &record.caller, record.decision,
+            record.level,           record.rule,     record.place,   record.digest,
+            record.arguments_bytes, record.arguments};
 }
 
 void Recorder::approval(Record& record, std::string_view server, std::string_view name,

@@ -20,7 +20,7 @@ struct Record {
     core::Principal caller;
     std::string method;
     // As those of core::AskedRequest.
-    std::string name{}, server{}, tool{};
+    std::string name{}, about{}, server{}, tool{};
     const char* decision = "";
     const char* level = "";
     std::string rule{}, place{}, digest{};

@@ -396,6 +396,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (request.method == "tools/list")
         handler = impl_->without_hidden(request.server, caller, std::move(handler));
     const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
+    flights.note_subject(id, request.method, request.params.members);
     if (auto wrong = wrong_method(request.method)) {
         flights.end_soon(id, std::move(*wrong));
         return id;
@@ -420,6 +421,7 @@ CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handle
     if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
     const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
+    flights.note_subject(id, request.method, request.params.members);
     if (auto hidden = not_shown(caller, request.server, request.method))
         flights.end_soon(id, std::move(*hidden));
     else if (auto found = impl_->pool.find(request.server); !found)

@@ -201,7 +201,13 @@ TEST_F(AnAudit, HasWhatIsReadToo) {
     const auto all = show();
     ASSERT_THAT(all, SizeIs(1)) << listed.err;
     EXPECT_EQ(text(all[0], "method"), "resources/read");
+    EXPECT_EQ(text(all[0], "about"), "example://text");
     EXPECT_FALSE(all[0].as_object().contains("name"));
+    home.run({"prompts", "get", "mcp__x__greet", "who=you"});
+    home.run({"resources", "read", "example://none?token=sesame-and-more", "--server", "x"});
+    EXPECT_THAT(home.run({"audit", "show"}).out,
+                AllOf(HasSubstr("resources/read example://text"), HasSubstr("prompts/get greet"),
+                      Not(HasSubstr("sesame"))));
 }
 
 TEST_F(AnAudit, SaysThatAWordMeansNothingInsteadOfThatNothingIsThere) {

@@ -39,7 +39,7 @@ protected:
         log.on_call_begun({number, person, "mcp__git__log", server, "log"});
     }
     void end(std::uint64_t number, std::string_view outcome, std::string_view trouble = {}) {
-        log.on_request_ended({{"tools/call", "git", "log", "mcp__git__log", number},
+        log.on_request_ended({{"tools/call", "git", "log", "mcp__git__log", {}, number},
                               outcome,
                               1500ms,
                               20,
@@ -101,7 +101,7 @@ TEST_F(Events, WhatAServerSaysInItsErrorIsAnAnswerAndNotTold) {
 TEST_F(Events, TheEndOfACallIsOfTheServerOfItsBeginning) {
     begin(1);
     log.on_request_ended(
-        {{"tools/call", {}, {}, "mcp__git__none", 1}, "not_found", 1ms, 1, 2, "no"});
+        {{"tools/call", {}, {}, "mcp__git__none", {}, 1}, "not_found", 1ms, 1, 2, "no"});
     EXPECT_EQ(told.at(1).at("server"), "git");
 }
 
@@ -116,7 +116,7 @@ TEST_F(Events, AStartOfThousandsIsAsLongAsOneOfAHundred) {
 }
 
 TEST_F(Events, ARequestThatIsNoCallIsNotToldOf) {
-    log.on_request_ended({{"ping", "git", {}, {}, 3}, "ok", 1ms, 1, 2});
+    log.on_request_ended({{"ping", "git", {}, {}, {}, 3}, "ok", 1ms, 1, 2});
     EXPECT_TRUE(told.empty());
 }
 
