@@ -31,7 +31,7 @@ constexpr const char* kFooter =
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 a server that was asked for is not available (auth_required, failed or
-  error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted (what is ended by it as it is meant to be ends with 0: `run` by any signal, `serve` by SIGTERM), 141 nobody reads the output any longer)";
+  error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, or a file that others can read or change which must be yours alone, 8 timed out, 130 interrupted (what is ended by it as it is meant to be ends with 0: `run` by any signal, `serve` by SIGTERM), 141 nobody reads the output any longer)";
 
 // The options are not read yet when a word before them makes no sense.
 bool asks_for_json(int argc, char** argv) {

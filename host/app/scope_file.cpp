@@ -90,9 +90,9 @@ Result<Places> places_of(Scope scope, const config::Environment& environment) {
     return places;
 }
 
-// Of the files of here: what was done in another checkout is not undone from this one.
-std::string last_changed(const config::Environment& environment,
-                         const std::string& state_directory) {
+// Of the files of here but `except`: what was done in another checkout is not undone from this one.
+std::string last_changed(const config::Environment& environment, const std::string& state_directory,
+                         const std::string& except = {}) {
     std::vector<std::string> files;
     for (const auto scope : {Scope::User, Scope::Project, Scope::Local}) {
         const auto places = places_of(scope, environment);
@@ -101,10 +101,20 @@ std::string last_changed(const config::Environment& environment,
         named.push_back(places->fresh);
         for (const auto& path : named) {
             if (!places->folder.empty() && !check_inside(path, places->folder)) continue;
-            if (const auto seen = ClientFile::read(path)) files.push_back(seen->path());
+            const auto seen = ClientFile::read(path);
+            if (seen && seen->path() != except) files.push_back(seen->path());
         }
     }
     return ClientRecord::last_of(files, state_directory, ClientRecord::kOurs);
+}
+
+// Where the same command has changed another file too; empty: it has not, or that was put back.
+std::string also_changed(const config::Environment& environment, const std::string& state_directory,
+                         const std::string& file, const std::string& by) {
+    auto other = last_changed(environment, state_directory, file);
+    if (other.empty() || by.empty()) return {};
+    const auto change = ClientRecord(state_directory, ClientRecord::kOurs, other, {}).read();
+    return change && *change && (*change)->by == by ? other : std::string();
 }
 
 }  // namespace
@@ -332,6 +342,7 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
                                              record.backup()};
     ScopeChange done{path, now->text(), last.before, false,  last.made,
                      {},   last.value,  last.by,     last.at};
+    done.also = also_changed(environment, state_directory, now->path(), last.by);
     if (trial == Trial::Yes) return done;
     std::vector<std::string> made;
     auto back =

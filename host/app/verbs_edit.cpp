@@ -172,12 +172,17 @@ void tell_undone(const ScopeChange& done, const UndoOptions& options, const Glob
                           {"at", done.at}};
         if (options.dry_run) told["diff"] = shown;
         if (!approvals.empty()) told["approvals"] = to_json(approvals);
+        if (!done.also.empty()) told["also_changed"] = done.also;
         return print_json(json::serialize(told));
     }
     say(would + (done.removed ? "removed: " + done.file + ", which was made by " + named(done)
                               : "restored: " + done.file + " as it was before " + named(done)));
     if (options.dry_run) print_foreign(shown);
-    if (!global.quiet) tell_approvals(approvals);
+    if (global.quiet) return;
+    tell_approvals(approvals);
+    if (!done.also.empty())
+        say("note: " + done.also +
+            " was changed by that command too; back with: patchbay config undo " + done.also);
 }
 
 int undo_verb(const GlobalOptions& global, const UndoOptions& options) {

@@ -73,7 +73,17 @@ void warn_of_empty_patterns(const TokenOptions& options) {
 }
 
 // Nothing that the token is for would be in it.
-void warn_of_nothing_in(const gateway::View& bundle, const TokenOptions& options) {
+void warn_of_nothing_in(const gateway::View& bundle, const std::vector<std::string>& known,
+                        const TokenOptions& options) {
+    for (const auto& pattern : options.tools) {
+        auto view = bundle;
+        view.tools.push_back({pattern});
+        if (std::none_of(known.begin(), known.end(),
+                         [&](const auto& id) { return view.holds(id); }))
+            say("warning: --tools: \"" + core::printable(pattern, 200) +
+                "\" fits no tool of bundle \"" + core::printable(options.bundle, 80) +
+                "\", and shows nothing");
+    }
     if (options.servers.empty()) return;
     if (std::any_of(options.servers.begin(), options.servers.end(),
                     [&](const auto& id) { return bundle.holds(id); }))
@@ -120,7 +130,8 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         warn_of_empty_patterns(options);
         if (session) warn_of_strangers(*session, options.servers);
     }
-    if (bundle && !global.quiet) warn_of_nothing_in(*bundle, options);
+    if (bundle && !global.quiet)
+        warn_of_nothing_in(*bundle, session->host().connections().ids(), options);
     if (global.json) {
         auto told = to_json(token);
         told["token"] = text;

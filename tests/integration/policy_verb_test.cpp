@@ -38,6 +38,25 @@ TEST_F(PolicyVerb, SetWritesALevelThatCountsAndUndoTakesItBack) {
     EXPECT_EQ(home.run(kCall).exit_code, 0);
 }
 
+TEST_F(PolicyVerb, AnUndoOfOneFileNamesTheOtherThatTheCommandChanged) {
+    const auto other = home.user_config() / "config.toml";
+    home.write(other, "[servers.y]\ncommand = '/bin/cat'\n");
+    const auto before = std::pair(config(), read_file(other));
+    home.run({"policy", "set", "mcp__x__echo", "mcp__y__echo", "deny"});
+    ASSERT_THAT(read_file(other), HasSubstr("deny"));
+    const auto foretold = home.run({"config", "undo", "--dry-run", "--json"});
+    const std::string also(json::parse(foretold.out).at("also_changed").as_string());
+    const auto first = home.run({"config", "undo"});
+    EXPECT_THAT(first.err, HasSubstr("note: " + also +
+                                     " was changed by that command too; back "
+                                     "with: patchbay config undo " +
+                                     also));
+    const auto second = home.run({"config", "undo", also});
+    EXPECT_EQ(second.exit_code, 0);
+    EXPECT_THAT(second.err, Not(HasSubstr("too"))) << "the other is back already";
+    EXPECT_EQ(std::pair(config(), read_file(other)), before);
+}
+
 TEST_F(PolicyVerb, SetTakesBeginningsSeveralNamesAndWholeServers) {
     home.add_example("y");
     const auto several =
