@@ -93,7 +93,7 @@ void PathWatch::watch(std::vector<std::string> paths) {
     });
     watch_files();
     looks_because_ = std::move(trouble);
-    if (has_gone) tell_again();
+    if (std::exchange(lost_, has_gone) != has_gone && has_gone) tell_again();  // once
     if (looks_because_.empty()) return look_.stop();
     seen_ = state_of_paths();
     look_later();

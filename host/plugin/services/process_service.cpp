@@ -371,7 +371,8 @@ ProcessService::~ProcessService() {
         child->control = Descriptor();  // tells the supervisor to end the tree and to leave
     }
     const auto deadline = core::Clock::now() + kFarewell;
-    for (auto& [op, child] : left) reap(child->supervisor, deadline);
+    for (auto& [op, child] : left)
+        if (child->supervisor > 0) reap(child->supervisor, deadline);  // 0: it was not its turn yet
 }
 
 Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx, Started started,

@@ -386,6 +386,16 @@ TEST_F(ProcessServiceTest, TellsOfASupervisorThatTheSystemRefusesAsOfAProgram) {
     EXPECT_THAT(told_.lines, ElementsAre("exited 127"));
 }
 
+TEST_F(ProcessServiceTest, EndsWithChildrenWhoseTurnHasNotComeAndWaitsForNobodyElse) {
+    const pid_t other = ::fork();  // in our process group
+    if (other == 0) ::_exit(0);
+    std::vector<std::unique_ptr<Ends>> all;
+    for (int i = 0; i < 20; ++i) all.push_back(spawn());
+    use_supervisor("/bin/true");  // another service takes its place
+    for (const auto& ends : all) EXPECT_EQ(Ends::read_all(ends->out), "");
+    EXPECT_EQ(::waitpid(other, nullptr, 0), other);
+}
+
 TEST_F(ProcessServiceTest, HearsAStopThatComesBeforeItsSupervisorHasStarted) {
     supervise("head -c 8 <&3\n");
     const auto ends = spawn();

@@ -7,7 +7,8 @@ namespace patchbay::router {
 namespace {
 
 TEST(TheSubjectOfARequest, IsThePromptOrTheResource) {
-    EXPECT_EQ(subject_of("prompts/get", R"("arguments":{"uri":"no"},"name":"gre\u0065t")"), "greet");
+    EXPECT_EQ(subject_of("prompts/get", R"("arguments":{"uri":"no"},"name":"gre\u0065t")"),
+              "greet");
     for (const char* method : {"resources/read", "resources/subscribe", "resources/unsubscribe"})
         EXPECT_EQ(subject_of(method, R"("name":"no","uri":"file:///a")"), "file:///a") << method;
     EXPECT_EQ(subject_of("completion/complete",
