@@ -1,7 +1,5 @@
 #include "app/path_watch.hpp"
 
-#include "app/path_ways.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -38,10 +36,12 @@ bool is_on_a_distant_disk(const std::string& folder) {
 
 }  // namespace
 
-PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant)
+PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant,
+                     OfAll of_all)
     : loop_(loop),
       changed_(std::move(changed)),
       is_distant_(is_distant ? std::move(is_distant) : is_on_a_distant_disk),
+      of_all_(of_all),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       settle_(loop),
       look_(loop) {
@@ -52,7 +52,7 @@ PathWatch::PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant 
 
 void PathWatch::watch(std::vector<std::string> paths) {
     paths_ = std::move(paths);
-    auto ways = ways_of(paths_);
+    auto ways = ways_of(paths_, of_all_);
     std::map<std::string, Folder> wanted;
     for (auto& [folder, names] : ways.names) wanted[folder].names = std::move(names);
     std::string trouble;

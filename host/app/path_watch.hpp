@@ -19,6 +19,7 @@
 //          are done, kSettle after the last where one may not be, or kAtMost after the first.
 #pragma once
 
+#include "app/path_ways.hpp"
 #include "core/descriptor.hpp"
 #include "core/loop.hpp"
 #include "core/timer.hpp"
@@ -48,7 +49,8 @@ public:
     // Whether a folder is on a disk whose changes inotify may not hear of.
     using IsDistant = std::function<bool(const std::string& folder)>;
 
-    PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant = {});
+    PathWatch(core::Loop& loop, std::function<void()> changed, IsDistant is_distant = {},
+              OfAll of_all = OfAll::Watched);
     PathWatch(const PathWatch&) = delete;
 
     // These, absolute ones, from now on; what they lead through is looked at anew.
@@ -93,6 +95,7 @@ private:
     core::Loop& loop_;
     const std::function<void()> changed_;
     const IsDistant is_distant_;
+    const OfAll of_all_;
     core::Descriptor inotify_;
     core::Watch watch_{loop_};
     std::vector<std::string> paths_;

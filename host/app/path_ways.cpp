@@ -38,7 +38,7 @@ std::string target_of(const std::string& link) {
 // who watches has to hear of the link that is bent, and not only of the file that it led to.
 class Walk {
 public:
-    explicit Walk(PathWays& ways) : ways_(ways) {}
+    Walk(PathWays& ways, OfAll of_all) : ways_(ways), of_all_(of_all) {}
 
     void take(const std::string& path) {
         if (path.size() >= PATH_MAX) return;
@@ -88,8 +88,7 @@ private:
         return way;
     }
 
-    // Noted also when it is not there: its coming is to be heard. Not what is everybody's, where all it would tell of is
-    // that a folder leaves it, which that one tells itself: to watch /tmp the kernel visits each name that it knows there.
+    // Noted also when it is not there: its coming is to be heard.
     void enter(Way& way, const std::string& part, std::vector<std::string>& left) {
         if (parts_++ == PathWays::kMostParts) ways_.all = false;
         if (!ways_.all) return way.at.clear();
@@ -97,7 +96,7 @@ private:
         struct stat info {};
         const bool is_there = ::lstat(next.c_str(), &info) == 0;
         const bool is_folder = is_there && S_ISDIR(info.st_mode);
-        if (way.is_of_all && is_folder)
+        if (of_all_ == OfAll::LeftOut && way.is_of_all && is_folder)
             ways_.names[next];
         else
             ways_.names[way.at].insert(part);
@@ -109,7 +108,7 @@ private:
         if (!S_ISLNK(info.st_mode) || ++way.links > kLinks) return way.at.clear();
         const auto target = target_of(next);
         if (target.empty()) return way.at.clear();
-        if (target.starts_with('/')) way.at = "/";
+        if (target.starts_with('/')) way = {"/", way.links};
         put(target, left);
     }
 
@@ -122,15 +121,16 @@ private:
     }
 
     PathWays& ways_;
+    const OfAll of_all_;
     std::size_t parts_ = 0;
     std::unordered_map<std::string, Way> known_{{"", {"/"}}};  // by folder, as it is written
 };
 
 }  // namespace
 
-PathWays ways_of(const std::vector<std::string>& paths) {
+PathWays ways_of(const std::vector<std::string>& paths, OfAll of_all) {
     PathWays ways;
-    Walk walk(ways);
+    Walk walk(ways, of_all);
     for (const auto& path : paths) walk.take(path);
     return ways;
 }

@@ -24,6 +24,11 @@ struct PathWays {
     bool all = true;  // false: there are more than kMostParts
 };
 
-PathWays ways_of(const std::vector<std::string>& paths);
+// Folders that are everybody's, as /tmp is (the sticky bit): to watch one the kernel visits each name that it knows there,
+// which takes milliseconds where those are many. LeftOut: of one on the way to a folder that is there nothing is wanted;
+// that folder itself tells that it leaves, though not that it is removed while it is somebody's working directory.
+enum class OfAll { Watched, LeftOut };
+
+PathWays ways_of(const std::vector<std::string>& paths, OfAll of_all = OfAll::Watched);
 
 }  // namespace patchbay::app

@@ -26,7 +26,10 @@ std::optional<pins::Key> ServerPins::key_of(const std::string& server) const {
 }
 
 void ServerPins::follow() {
-    if (!watch_) watch_.emplace(loop_, [this] { pins_.refresh(); });
+    // Each command of a client's comes here: it waits for no folder of everybody.
+    if (!watch_)
+        watch_.emplace(
+            loop_, [this] { pins_.refresh(); }, PathWatch::IsDistant(), OfAll::LeftOut);
     std::vector<std::string> files;
     for (const auto& id : connections_.ids()) {
         if (files.size() >= kMostFollowed) break;

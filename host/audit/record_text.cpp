@@ -43,6 +43,19 @@ void put_arguments(RecordText& record, std::string_view arguments) {
                    json::serialize(json::string(core::printable(shown, kMostArguments))));
 }
 
+// Of a URI without what may let somebody in: who they are, and what stands behind its path.
+std::string shown_subject(std::string_view about) {
+    const auto end = std::min(about.find_first_of("?#;"), about.size());
+    std::string text(about.substr(0, end));
+    const auto slashes = text.find("//");
+    const auto from = slashes == text.npos ? 0 : slashes + 2;
+    const auto at = text.rfind('@');
+    if (at != text.npos && at > from && text.find(':', from) < at)
+        text.replace(from, at - from, "***");
+    if (end < about.size()) text.append(1, about[end]).append("...");
+    return config::without_secrets(text);
+}
+
 void put_caller(RecordText& record, const core::Principal& caller) {
     RecordText who;
     who.put_own("kind", name_of(caller.kind));
@@ -121,7 +134,7 @@ std::string members_of_request(std::string_view id, const core::AskedRequest& as
     record.put_own("server", asked.server);
     record.put("tool", asked.tool);
     record.put("name", asked.name);
-    if (!asked.about.empty()) record.put("about", config::without_secrets(asked.about));
+    if (!asked.about.empty()) record.put("about", shown_subject(asked.about));
     record.put_own("digest", asked.digest);
     record.put_own("decision", asked.decision);
     record.put_own("level", asked.level);

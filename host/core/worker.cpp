@@ -1,5 +1,7 @@
 #include "core/worker.hpp"
 
+#include <system_error>
+
 namespace patchbay::core {
 
 Worker::Worker(Loop& loop, unsigned most_threads) : loop_(loop), most_threads_(most_threads) {}
@@ -19,11 +21,20 @@ void Worker::push(Job job) {
     bool short_of_hands = false;
     {
         const std::scoped_lock lock(mutex_);
-        jobs_.push_back(std::move(job));
-        short_of_hands = jobs_.size() > idle_;
+        short_of_hands = jobs_.size() >= idle_;
     }
-    if (short_of_hands && threads_.size() < most_threads_)
-        threads_.emplace_back([this] { serve(); });
+    // Ahead of the job: where there is no thread to be had it is not queued, and whoever asked is told.
+    if (short_of_hands && threads_.size() < most_threads_) {
+        try {
+            threads_.emplace_back([this] { serve(); });
+        } catch (const std::system_error&) {
+            if (threads_.empty()) throw;
+        }
+    }
+    {
+        const std::scoped_lock lock(mutex_);
+        jobs_.push_back(std::move(job));
+    }
     more_.notify_one();
 }
 

@@ -4,7 +4,8 @@
 // Owns:    its threads, from the first run() to the destructor, and the work that is queued.
 // Threads: run() and the destructor on the loop; `work` on a thread of the worker; `then` on the loop,
 //          never from inside run(), and not at all once the worker is gone.
-// Errors:  what `work` returns; an exception that escapes it is ErrorCode::Internal, and counted.
+// Errors:  what `work` returns; an exception that escapes it is ErrorCode::Internal, and counted. run() throws
+//          std::system_error where there is no thread to be had for the first work, which is forgotten then.
 // Limits:  `most_threads` at once, in the order of run(). The queue is as long as its callers let it
 //          grow: one entry for each connection attempt, or for each request of an auth plugin.
 #pragma once

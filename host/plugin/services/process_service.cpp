@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 #include <unordered_map>
 
@@ -92,6 +93,7 @@ struct Start {
     Pipes pipes;  // only what is the child's in them
 
     Result<pid_t> go();
+    Error fail(int code);
 
 private:
     int spawn(pid_t& pid) const;
@@ -131,10 +133,15 @@ int Start::spawn(pid_t& pid) const {
 // What is the child's is closed behind it: its ends are told by that.
 Result<pid_t> Start::go() {
     pid_t pid = 0;
-    const int failed = spawn(pid);
+    if (const int failed = spawn(pid)) return fail(failed);
     const auto childs = std::move(pipes);
-    if (failed == 0) return pid;
-    auto error = system_error("cannot start the supervisor " + supervisor, failed);
+    return pid;
+}
+
+// Told where a program is that could not be run.
+Error Start::fail(int code) {
+    const auto childs = std::move(pipes);
+    auto error = system_error("cannot start the supervisor " + supervisor, code);
     const auto line = error.message + "\n";
     static_cast<void>(!::write(childs.childs[2].get(), line.data(), line.size()));
     return error;
@@ -199,7 +206,8 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     State(core::Loop& owner, std::string name, std::function<void(std::string)> blame)
         : loop(owner), plugin(std::move(name)), misbehaved(std::move(blame)) {}
 
-    void start(patchbay_op op, std::shared_ptr<Start> what);
+    void start(patchbay_op op, const std::shared_ptr<Start>& what);
+    void not_started(patchbay_op op);
     void watch(patchbay_op op);
     void read(patchbay_op op);
     void take(Child& child, const patchbay_supervisor_packet& packet);
@@ -237,22 +245,30 @@ void ProcessService::State::call(const char* what, Callback callback) {
 }
 
 // [loop]
-void ProcessService::State::start(patchbay_op op, std::shared_ptr<Start> what) {
+void ProcessService::State::start(patchbay_op op, const std::shared_ptr<Start>& what) {
     if (!starter) return;  // and no child
-    starter->run(
-        [this, op, what = std::move(what)](const std::stop_token& stop) -> Result<void> {
-            if (stop.stop_requested()) return {};
-            auto pid = what->go();
-            if (!pid) return pid.error();
-            find(op)->supervisor = *pid;  // nobody else looks at it until then
-            return {};
-        },
-        [this, op](const Result<void>& done) {
-            if (done) return watch(op);
-            core::log::error("plugin \"" + plugin + "\": " + done.error().message);
-            find(op)->code = kNotStarted;
-            gone(op);
+    try {
+        starter->run(
+            [this, op, what](const std::stop_token& stop) -> Result<void> {
+                if (stop.stop_requested()) return {};
+                auto pid = what->go();
+                if (!pid) return pid.error();
+                find(op)->supervisor = *pid;  // nobody else looks at it until then
+                return {};
+            },
+            [this, op](const Result<void>& done) { done ? watch(op) : not_started(op); });
+    } catch (const std::system_error& no_thread) {
+        what->fail(no_thread.code().value());
+        loop.defer([weak = weak_from_this(), op] {
+            if (const auto state = weak.lock()) state->not_started(op);
         });
+    }
+}
+
+// [loop] Why, its stderr says.
+void ProcessService::State::not_started(patchbay_op op) {
+    if (Child* const child = find(op)) child->code = kNotStarted;
+    gone(op);
 }
 
 // [loop]
@@ -402,15 +418,14 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
         process.op = ++state_->last_op;
         state_->children.emplace(process.op, std::move(child));
     }
-    auto what = std::make_shared<Start>(
+    const auto what = std::make_shared<Start>(
         Start{state_->supervisor, *path, program, environment, std::move(pipes)});
     if (state_->loop.on_loop_thread())
-        state_->start(process.op, std::move(what));
+        state_->start(process.op, what);
     else
-        state_->loop.post(
-            [weak = std::weak_ptr(state_), op = process.op, what = std::move(what)]() mutable {
-                if (const auto state = weak.lock()) state->start(op, std::move(what));
-            });
+        state_->loop.post([weak = std::weak_ptr(state_), op = process.op, what] {
+            if (const auto state = weak.lock()) state->start(op, what);
+        });
     return process;
 }
 

@@ -57,7 +57,9 @@ TEST_F(PathWatchTest, HearsOfAFolderThatLeavesOneOfAll) {
     fs::create_directories(folder / "all/mine");
     fs::permissions(folder / "all", fs::perms::all | fs::perms::sticky_bit);
     write(folder / "all/mine/config.toml", "x = 1");
-    watch.watch({folder / "all/mine/config.toml"});
+    PathWatch left_out(
+        loop, [this] { ++changed; }, PathWatch::IsDistant(), OfAll::LeftOut);
+    left_out.watch({folder / "all/mine/config.toml"});
     fs::rename(folder / "all/mine", folder / "all/other");
     EXPECT_TRUE(changes());
     fs::create_directories(folder / "all/mine");

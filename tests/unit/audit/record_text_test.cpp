@@ -131,6 +131,24 @@ TEST_F(ARecord, CutsWhatIsLong) {
     EXPECT_TRUE(object(text).at("arguments").is_string()) << "what was cut is no object any more";
 }
 
+TEST_F(ARecord, SaysOfAUriNeitherWhoMayReadItNorWhatStandsBehindItsPath) {
+    const auto shown = [&](std::string_view about) {
+        asked.about = about;
+        return std::string(object(members_of_request("1", asked)).at("about").as_string());
+    };
+    EXPECT_EQ(shown("greet"), "greet");
+    EXPECT_EQ(shown("file:///a/b@c"), "file:///a/b@c");
+    EXPECT_EQ(shown("https://h/@scope/x"), "https://h/@scope/x");
+    EXPECT_EQ(shown("https://h/x?access_token%3Dabc"), "https://h/x?...");
+    EXPECT_EQ(shown("mem://a;password=hunter2"), "mem://a;...");
+    EXPECT_EQ(shown("https://h/x#code=1"), "https://h/x#...");
+    for (const char* who :
+         {"https://user:pa/ss@", "//user:pass@", "user:pass@", "https:\\\\user:pass@"})
+        EXPECT_THAT(shown(std::string(who) + "h/x"),
+                    AllOf(HasSubstr("***@h/x"), Not(HasSubstr("pa"))))
+            << who;
+}
+
 TEST(TheHeadOfARecord, HasTheTimeToAMillisecond) {
     const auto at = core::Calendar::time_point(1785229200123ms);
     EXPECT_EQ(head_of_record(at, "call"), R"("at":"2026-07-28T09:00:00.123Z","kind":"call")");
