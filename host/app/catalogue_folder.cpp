@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -23,12 +25,15 @@ constexpr const char* kListSuffix = ".json";
 constexpr std::chrono::seconds kBetweenLooks{60};
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
-// Only who looks sees when a server was heard last: what cannot be noted is no trouble.
-void set_time(int folder, const std::string& name, catalogue::Time listed) {
+timespec timespec_of(catalogue::Time listed) {
     const auto since = listed.time_since_epoch();
     const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
-    const timespec time{seconds.count(), std::chrono::nanoseconds(since - seconds).count()};
-    const timespec times[2] = {time, time};
+    return {seconds.count(), std::chrono::nanoseconds(since - seconds).count()};
+}
+
+// Only who looks sees when a server was heard last: what cannot be noted is no trouble.
+void set_time(int folder, const std::string& name, catalogue::Time listed) {
+    const timespec times[2] = {timespec_of(listed), timespec_of(listed)};
     static_cast<void>(::utimensat(folder, name.c_str(), times, AT_SYMLINK_NOFOLLOW));
 }
 
@@ -45,6 +50,11 @@ bool is_newer(int folder, const std::string& name, catalogue::Time listed, catal
     if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return false;
     const auto there = time_of(about);
     return there > listed && there <= now + kBetweenLooks;
+}
+
+// Until it is closed no other host looks at what is newer and writes. Who holds it for longer than that is not waited for.
+void take_turn_in(int folder) {
+    for (int i = 0; i < 100 && ::flock(folder, LOCK_EX | LOCK_NB) != 0; ++i) ::poll(nullptr, 0, 2);
 }
 
 // Ours, or a draft of ours; what somebody else has put there is not ours to remove.
@@ -258,10 +268,11 @@ void CatalogueFolder::write(const std::string& name, std::string text, catalogue
             const auto folder =
                 core::open_private_directory(path, core::Others::MayNothing, core::Make::Yes);
             if (!folder) return folder.error();
+            take_turn_in(folder->get());
             if (is_newer(folder->get(), name, listed, now)) return {};
-            const auto written = core::replace_file(path + "/" + name, text);
+            const auto written =
+                core::replace_file(path + "/" + name, text, core::Durable::No, timespec_of(listed));
             if (!written) return written;
-            set_time(folder->get(), name, listed);
             remove_oldest(path, kMostFiles);
             return written;
         },

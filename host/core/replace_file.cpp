@@ -129,7 +129,8 @@ bool looks_like(int fd, const Likeness& likeness) {
 }
 
 Result<void> replace(const std::string& path, std::string_view text, Durable durable,
-                     const char* mark, const Likeness& likeness) {
+                     const char* mark, const Likeness& likeness,
+                     const std::optional<timespec>& modified = {}) {
     const auto directory = directory_of(path), beginning = path + mark;
     sweep_drafts(directory, std::string_view(beginning).substr(path.rfind('/') + 1));
     Draft draft(path, beginning);
@@ -138,6 +139,10 @@ Result<void> replace(const std::string& path, std::string_view text, Durable dur
         return failed(path);
     if (likeness.last_look)
         if (auto seen = likeness.last_look(); !seen) return seen;
+    if (modified) {
+        const timespec times[2] = {*modified, *modified};
+        if (::futimens(draft.fd(), times) != 0) return failed(path);
+    }
     if (!draft.take_place()) return failed(path);
     if (durable == Durable::Yes && !sync_directory(directory)) return failed(path);
     return {};
@@ -145,8 +150,9 @@ Result<void> replace(const std::string& path, std::string_view text, Durable dur
 
 }  // namespace
 
-Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
-    return replace(path, text, durable, kOfOurs, {});
+Result<void> replace_file(const std::string& path, std::string_view text, Durable durable,
+                          const std::optional<timespec>& modified) {
+    return replace(path, text, durable, kOfOurs, {}, modified);
 }
 
 Result<void> replace_file(const std::string& path, std::string_view text,

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
+#include <time.h>
 
 namespace patchbay::core {
 
@@ -29,9 +30,11 @@ enum class Durable { No, Yes };
 // All of `text`, whatever a signal interrupts. False: errno says why.
 bool write_whole(int fd, std::string_view text);
 
-// For this user alone (0600). Does not follow a link in the draft's place.
+// For this user alone (0600). Does not follow a link in the draft's place. `modified`: nobody finds it with another time;
+// none: now.
 Result<void> replace_file(const std::string& path, std::string_view text,
-                          Durable durable = Durable::No);
+                          Durable durable = Durable::No,
+                          const std::optional<timespec>& modified = {});
 
 // A file of somebody else's making, which stays what it was but for its text.
 struct Likeness {
