@@ -96,10 +96,9 @@ void BatchOperations::ask_server(const BatchLine& line, const std::string& metho
 
 void BatchOperations::list_tools(const BatchLine& line) {
     const auto server = core::string_in(line.members, "server");
-    const bool anew = to_be_asked(line);
-    if (!anew) recall_(server);  // who is asked starts at once, and is known by then
+    recall_(server);
     in_flight_.add(line.id).list = service::list_tools(
-        servers_, caller_, server, anew ? service::Ask::Anew : service::Ask::IfStale,
+        servers_, caller_, server, to_be_asked(line) ? service::Ask::Anew : service::Ask::IfStale,
         [this, id = line.id](Result<service::ToolList> list) {
             if (!list) return in_flight_.fail(id, list.error());
             in_flight_.succeed(id, service::to_json(*list), outcome_of(list->errors));

@@ -147,32 +147,18 @@ void CatalogueFolder::recall(const std::vector<registry::ServerSpec>& specs) {
     if (unknown.empty()) return;
     const auto folder = open_folder();
     if (folder.get() < 0) return;
-    for (const auto& [spec, name] : unknown)
-        if (auto kept = read_tools(folder, spec->id(), spec->definition_key, name))
-            catalogue_.recall(spec->id(), std::move(kept->listing), kept->listed);
+    for (const auto& [spec, name] : unknown) recall(folder, *spec, name);
 }
 
-std::optional<catalogue::KeptTools> CatalogueFolder::take_tools(const std::string& server,
-                                                                const std::string& definition) {
-    const auto name = file_of(server, definition);
-    if (name.empty() || !looked_for_.insert(name).second) return {};
-    const auto folder = open_folder();
-    if (folder.get() < 0) return {};
-    return read_tools(folder, server, definition, name);
-}
-
-std::optional<catalogue::KeptTools> CatalogueFolder::read_tools(const core::Descriptor& folder,
-                                                                const std::string& server,
-                                                                const std::string& definition,
-                                                                const std::string& name) {
-    const auto found = read(folder, name, server);
-    if (!found) return {};
-    auto listing = catalogue::from_text(found->text, definition, limits_);
-    if (!listing)
-        return tell_useless(server, within(path_ + "/" + name, listing.error())), std::nullopt;
+void CatalogueFolder::recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
+                             const std::string& name) {
+    const auto found = read(folder, name, spec.id());
+    if (!found) return;
+    auto listing = catalogue::from_text(found->text, spec.definition_key, limits_);
+    if (!listing) return tell_useless(spec.id(), within(path_ + "/" + name, listing.error()));
     auto shared = std::make_shared<const catalogue::Listing>(std::move(*listing));
-    written_[{server, catalogue::List::Tools}] = {shared, found->listed};
-    return catalogue::KeptTools{std::move(shared), found->listed};
+    written_[{spec.id(), catalogue::List::Tools}] = {shared, found->listed};
+    catalogue_.recall(spec.id(), std::move(shared), found->listed);
 }
 
 std::optional<catalogue::Kept> CatalogueFolder::take(const std::string& server,

@@ -46,7 +46,7 @@ public:
     ~CatalogueFolder();  // what has been listed is written
 
     // The tools that these listed for an earlier host go into the catalogue, of each server and definition once. Reads
-    // files. Other lists do when somebody asks for them, and tools too once their server lists some itself.
+    // files. Other lists do when somebody asks for them.
     void recall(const std::vector<registry::ServerSpec>& specs);
 
 private:
@@ -63,8 +63,6 @@ private:
 
     void on_published() override;
     void on_items_published() override { on_published(); }
-    std::optional<catalogue::KeptTools> take_tools(const std::string& server,
-                                                   const std::string& definition) override;
     std::optional<catalogue::Kept> take(const std::string& server, const catalogue::Origin& origin,
                                         catalogue::List list) override;
     // Two servers of one definition are two programs. Empty: it has none.
@@ -74,10 +72,8 @@ private:
     const std::optional<std::string>& account_of(const std::string& server,
                                                  const std::string& definition);
     core::Descriptor open_folder();
-    std::optional<catalogue::KeptTools> read_tools(const core::Descriptor& folder,
-                                                   const std::string& server,
-                                                   const std::string& definition,
-                                                   const std::string& name);
+    void recall(const core::Descriptor& folder, const registry::ServerSpec& spec,
+                const std::string& name);
     std::optional<Found> read(const core::Descriptor& folder, const std::string& name,
                               const std::string& server);
     void tell_useless(const std::string& server, const Error& error) const;

@@ -222,7 +222,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     void recall(const std::vector<std::string>& ids) {
         if (!lists) return;
         std::vector<registry::ServerSpec> specs;
-        for (const auto& id : ids)
+        for (const auto& id : ids.empty() ? connections->ids() : ids)
             if (const auto found = connections->find(id)) specs.push_back(found->get().spec());
         lists->recall(specs);
     }
@@ -236,7 +236,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     }
 
     void on_state(const std::string& server, connection::State state) override {
-        if (is_down(state)) recall(std::vector{server});  // what it lists stands for it
+        // Before it lists anything: what is different then is told.
+        if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
         if (state == connection::State::Ready) been_ready.insert(server);
         if (needs_required && !why_ended && is_down(state)) need(server);
@@ -470,7 +471,7 @@ catalogue::Catalogue& Host::catalogue() {
     return impl_->catalogue;
 }
 void Host::recall_lists(const std::vector<std::string>& servers) {
-    impl_->recall(servers.empty() ? impl_->connections->ids() : servers);
+    impl_->recall(servers);
 }
 router::Router& Host::router() {
     return *impl_->router;

@@ -13,12 +13,8 @@ bool says_the_same(const Listing& a, const Listing& b) {
 
 }  // namespace
 
-// What an earlier host was told is read before it is replaced, so that what is different is told.
 void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing> listing,
                         Time listed) {
-    if (shelf_ && !listings_.contains(server))
-        if (auto kept = shelf_->take_tools(server, listing->definition))
-            recall(server, std::move(kept->listing), kept->listed);
     auto& place = listings_[server];
     const bool same_definition = place && place->definition == listing->definition;
     // A list that broke off takes nothing back of a whole one, or of one that came further.
@@ -47,6 +43,7 @@ void Catalogue::recall(const std::string& server, std::shared_ptr<const Listing>
     changed();
 }
 
+// What an earlier host was told is read before it is replaced, so that what is different is told.
 void Catalogue::publish(const std::string& server, List list, std::shared_ptr<const Items> now,
                         Time listed) {
     const auto* known = items(server, now->origin, list);

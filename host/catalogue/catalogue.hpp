@@ -39,17 +39,10 @@ struct Kept {
     bool outdated = false;  // it has said since that it has others
 };
 
-struct KeptTools {
-    std::shared_ptr<const Listing> listing;
-    Time listed;
-};
-
 // Where that is what was listed for earlier hosts.
 class Shelf {
 public:
     // None: nothing, or what was asked for before. May read a file.
-    virtual std::optional<KeptTools> take_tools(const std::string& server,
-                                                const std::string& definition) = 0;
     virtual std::optional<Kept> take(const std::string& server, const Origin& origin,
                                      List list) = 0;
 
@@ -86,7 +79,7 @@ public:
 
     // In the place of what the server listed before. One that broke off says nothing of what it lacks:
     // it takes the place of none of its definition that is whole, or longer. What says the same as
-    // before changes nothing. The first of a server is held against what the shelf has of it.
+    // before changes nothing.
     void publish(const std::string& server, std::shared_ptr<const Listing> listing) {
         publish(server, std::move(listing), time_.date());
     }
