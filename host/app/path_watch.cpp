@@ -69,12 +69,9 @@ void PathWatch::watch(std::vector<std::string> paths) {
     }
     // The same folder has the same number, however often it is added; one by that name that is
     // another by now has another.
-    bool has_gone = false;  // since its way was looked at
     for (auto& [path, folder] : wanted) {
         folder.number = ::inotify_add_watch(inotify_.get(), path.c_str(), kWatched);
-        if (folder.number < 0 && (errno == ENOENT || errno == ENOTDIR))
-            has_gone = true;
-        else if (folder.number < 0)
+        if (folder.number < 0 && errno != ENOENT && errno != ENOTDIR)
             trouble = errno == ENOSPC ? "the system has no watch left for this user"
                                       : path + ": " + std::strerror(errno);
         else if (folder.number >= 0 && is_distant_(path))
@@ -93,7 +90,6 @@ void PathWatch::watch(std::vector<std::string> paths) {
     });
     watch_files();
     looks_because_ = std::move(trouble);
-    if (std::exchange(lost_, has_gone) != has_gone && has_gone) tell_again();  // once
     if (looks_because_.empty()) return look_.stop();
     seen_ = state_of_paths();
     look_later();

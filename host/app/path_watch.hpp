@@ -106,7 +106,6 @@ private:
     std::set<FileName> halves_;                     // of these, what may not be whole
     std::set<FileName> writers_;                    // files that were written and not closed since
     bool unsure_ = false;  // whether something comes with these that is not known yet
-    bool lost_ = false;    // one of the folders was gone as it was to be watched
     // planned_, seen_: as state_of_paths() was, then and when it was looked at last.
     std::string looks_because_, planned_, seen_;
 };

@@ -110,6 +110,7 @@ const char* colour_of(std::string_view outcome) {
     return outcome.empty() ? "" : "red";
 }
 
+// What a tool is to a call a prompt or a resource is to another request, and stands where the method alone says little.
 std::vector<Cell> row_of(const audit::Entry& entry) {
     const auto or_dash = [](std::string text) { return text.empty() ? std::string("-") : text; };
     const auto kind = entry.text("kind");
@@ -129,6 +130,7 @@ std::vector<Cell> row_of(const audit::Entry& entry) {
             {duration_cell(entry, "run_us")}};
 }
 
+// Only the last are held in memory, however long the trail is.
 int show(const GlobalOptions& global, const AuditOptions& options) {
     std::deque<audit::Entry> last;
     Seen seen;

@@ -73,6 +73,7 @@ std::string csv_cell(std::string text) {
 
 }  // namespace
 
+// By number and kind all that is shown is told apart; the rest a later version may write otherwise.
 std::optional<Entry> Entry::parse(std::string_view line) {
     auto members = core::parse_json_object(line);
     if (!members || !core::integer_in(&*members, "n") || !core::text_in(&*members, "kind"))
@@ -141,6 +142,7 @@ Result<std::string> time_text(std::string_view written, core::Calendar::time_poi
                                          "(UTC), or how long ago: 30m, 2h, 7d"};
 }
 
+// New ones stand beside what they belong to: whoever reads a table goes by its header.
 const std::vector<std::string_view>& columns() {
     static const std::vector<std::string_view> all = {"n",
                                                       "at",

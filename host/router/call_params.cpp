@@ -37,6 +37,22 @@ std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }
 
+Subject subject_of(const ServerRequest& request, std::size_t depth) {
+    using Kind = Subject::Kind;
+    const auto& method = request.method;
+    const bool is_completion = method == "completion/complete";
+    const bool of_a_resource = method == "resources/read" || method == "resources/subscribe" ||
+                               method == "resources/unsubscribe";
+    if (!of_a_resource && !is_completion && method != "prompts/get") return {};
+    const auto params = read_params(request, depth);
+    if (!params) return {};
+    if (method == "prompts/get") return {Kind::Prompt, text_member(*params, "name")};
+    const auto* ref = core::object_in(&*params, "ref");
+    if (!ref) return {Kind::Resource, text_member(*params, "uri")};
+    if (text_member(*ref, "type") == "ref/prompt") return {Kind::Prompt, text_member(*ref, "name")};
+    return {Kind::Template, text_member(*ref, "uri")};
+}
+
 Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
     const auto params = read_params(request, depth);
     if (!params) return params.error();

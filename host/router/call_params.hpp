@@ -16,6 +16,16 @@ namespace patchbay::router {
 Result<boost::json::object> read_params(const ServerRequest& request, std::size_t depth);
 std::string text_member(const boost::json::object& object, std::string_view key);
 
+// What a request that calls no tool is about: a prompt by its name, a resource by its URI, or the template that a
+// completion names. Also a resource that is no longer subscribed to.
+struct Subject {
+    enum class Kind { None, Prompt, Resource, Template };
+    Kind kind = Kind::None;
+    std::string name{};  // empty: its params do not say
+};
+// None where its params cannot be read: its server will not understand them either.
+Subject subject_of(const ServerRequest& request, std::size_t depth);
+
 // A tools/call in the server's own words, whose name the call itself lacks. Moves on what it takes of
 // `request`, unless it is an error.
 struct RawCall {

@@ -1,7 +1,6 @@
 #include "router/flights.hpp"
 
 #include "core/text.hpp"
-#include "router/methods.hpp"
 
 namespace patchbay::router {
 using connection::Reply;
@@ -43,10 +42,11 @@ void Flights::identify(CallId id, const std::string& public_name, const std::str
     record.tool = tool;
 }
 
-void Flights::note_subject(CallId id, std::string_view method, std::string_view members) {
+// Behind begin(), which a call pays for and which has nothing to read.
+void Flights::note_subject(CallId id, std::string about) {
     const auto found = flights_.find(id);
     if (found != flights_.end() && found->second.record)
-        found->second.record->about = subject_of(method, members);
+        found->second.record->about = std::move(about);
 }
 
 void Flights::announce(CallId id, std::string_view server, std::string_view tool) {
@@ -65,6 +65,7 @@ void Flights::judged(CallId id, const policy::Verdict& verdict, std::string_view
     record.digest = digest;
 }
 
+// Where a record is required nothing goes out that cannot be recorded; what nobody records may go.
 bool Flights::tell_sent(CallId id) {
     const auto found = flights_.find(id);
     if (found == flights_.end() || !found->second.record) return true;
@@ -85,6 +86,7 @@ connection::CallerNumber Flights::caller_of(CallId id) const {
     return found == flights_.end() ? 0 : found->second.caller;
 }
 
+// What waits for a server to start is not at it yet.
 std::map<std::string, std::size_t> Flights::at_servers() const {
     std::map<std::string, std::size_t> counts;
     for (const auto& [id, flight] : flights_)
@@ -102,6 +104,7 @@ void Flights::bound(CallId id, std::chrono::milliseconds most, Error error) {
     });
 }
 
+// A person is asked meanwhile, who takes the time that they need.
 void Flights::unbound(CallId id) {
     const auto found = flights_.find(id);
     if (found != flights_.end()) stop_timer(found->second);

@@ -47,8 +47,7 @@ public:
     // It goes to its server by another way than send(). False: it may not, and ends.
     bool tell_sent(CallId id);
     bool are_recorded() const { return recorder_.wanted(); }
-    // What a request is about, as core::AskedRequest has it: read from these members only where it is recorded.
-    void note_subject(CallId id, std::string_view method, std::string_view members);
+    void note_subject(CallId id, std::string about);  // as core::AskedRequest has it
     // Of a call: it is told that it has begun; whose it will be, as far as that is certain.
     void announce(CallId id, std::string_view server, std::string_view tool);
     // `name`: what a person is asked about.

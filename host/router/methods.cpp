@@ -1,9 +1,7 @@
 #include "router/methods.hpp"
 
 #include "core/text.hpp"
-#include "protocol/envelope.hpp"
 #include "protocol/log_levels.hpp"
-#include "protocol/raw_json.hpp"
 
 #include <vector>
 
@@ -36,25 +34,6 @@ std::string_view capability_for(std::string_view method) {
 std::string_view what_is_asked_for(std::string_view method) {
     const auto capability = capability_for(method);
     return capability.empty() || capability == "logging" ? "requests" : capability;
-}
-
-std::string subject_of(std::string_view method, std::string_view members) {
-    const bool is_completion = method == "completion/complete";
-    std::string ref;
-    if (is_completion) {
-        auto named = protocol::split_params(protocol::raw_member(members, "ref"));
-        if (!named) return {};
-        ref = std::move(named->members);
-        members = ref;
-    }
-    const auto text = [&](std::string_view key) {
-        return protocol::text_of_raw(protocol::raw_member(members, key)).value_or("");
-    };
-    if (method == "prompts/get") return text("name");
-    if (is_completion && !protocol::raw_member(members, "name").empty()) return text("name");
-    const bool of_a_resource = is_completion || method == "resources/read" ||
-                               method == "resources/subscribe" || method == "resources/unsubscribe";
-    return of_a_resource ? text("uri") : std::string();
 }
 
 std::optional<Error> not_offered(const protocol::Session& session, const std::string& server,

@@ -15,8 +15,6 @@ namespace patchbay::router {
 
 // The capability that `method` needs of the server; empty: none.
 std::string_view capability_for(std::string_view method);
-// The prompt's name or the resource's URI that params with these members are about; empty: it is neither of them.
-std::string subject_of(std::string_view method, std::string_view members);
 // That a server with that session has not said that it can do so. A client of ours that names whom it asks may
 // know better: servers forget to say what they can.
 enum class Asker { Ourselves, Client };

@@ -19,7 +19,7 @@ using policy::PinMismatch;
 namespace {
 
 // `prompt "greet" of server "x"`
-std::string subject_of(const std::string& server, const Name& name) {
+std::string words_for(const std::string& server, const Name& name) {
     const auto of_server = " of server \"" + server + "\"";
     if (name.first == Part::Instructions) return "what is said in the instructions" + of_server;
     return std::string(pins::word_of(name.first)) + " \"" + core::printable(name.second, 200) +
@@ -30,11 +30,23 @@ bool is_person(const connection::Caller& caller) {
     return caller.principal().kind == core::Principal::Kind::Person;
 }
 
-std::string text_member(const boost::json::object* object, std::string_view key) {
-    return std::string(core::text_in(object, key).value_or(""));
-}
-
 }  // namespace
+
+std::map<std::string, boost::json::object> PinGuard::stubs_of(const std::string& server,
+                                                              std::string_view result,
+                                                              const core::Limits& limits) const {
+    std::map<std::string, boost::json::object> stubs;
+    if (!any(server) || result.empty()) return stubs;
+    const auto page = protocol::parse_tool_page(result, limits);
+    if (!page) return stubs;
+    for (const auto& tool : page->tools)
+        if (const auto departed = this->departed(server, tool); departed && departed->blocked)
+            stubs[tool.name] = {
+                {"name", tool.name},
+                {"description", pins::Pins::blocked_words(server, "tool", departed->mismatch)},
+                {"inputSchema", {{"type", "object"}, {"additionalProperties", true}}}};
+    return stubs;
+}
 
 policy::Verdict PinGuard::judge(const Entry& entry, core::Trust trust,
                                 policy::Question& question) const {
@@ -55,22 +67,17 @@ policy::Question PinGuard::question_about(const std::string& server, const Name&
     return question;
 }
 
-// What it asks for by name. A template has made a URI that no list of resources has.
+// What it asks for by name; nobody asks for what they unsubscribe from. A template has made a URI that no list of
+// resources has.
 std::vector<Name> PinGuard::names_in(const ServerRequest& request, std::size_t depth) const {
-    const auto& method = request.method;
-    const bool reads = method == "resources/read" || method == "resources/subscribe";
-    if (!pins_ || (!reads && method != "prompts/get" && method != "completion/complete")) return {};
-    const auto params = read_params(request, depth);
-    if (!params) return {};  // its server will not understand it either
-    if (method == "prompts/get") return {{Part::Prompts, text_member(&*params, "name")}};
-    const auto* ref = core::object_in(&*params, "ref");
-    if (text_member(ref, "type") == "ref/prompt")
-        return {{Part::Prompts, text_member(ref, "name")}};
-    if (ref) return {{Part::Templates, text_member(ref, "uri")}};
-    const auto uri = text_member(&*params, "uri");
+    if (!pins_ || request.method == "resources/unsubscribe") return {};
+    auto [kind, name] = subject_of(request, depth);
+    if (kind == Subject::Kind::None) return {};
+    if (kind == Subject::Kind::Prompt) return {{Part::Prompts, std::move(name)}};
+    if (kind == Subject::Kind::Template) return {{Part::Templates, std::move(name)}};
     std::vector<Name> names;
     for (auto& each : pins_->templates(request.server))
-        if (each == uri || protocol::may_come_of(uri, each))
+        if (each == name || protocol::may_come_of(name, each))
             names.emplace_back(Part::Templates, std::move(each));
     return names;
 }
@@ -83,7 +90,7 @@ std::optional<PinMismatch> PinGuard::mismatch(const ServerRequest& request,
     for (const auto& name : names_in(request, depth)) {
         auto judged = pins_->of_item(request.server, name);
         if (!judged.mismatch) return {};
-        judged.mismatch->subject = subject_of(request.server, name);
+        judged.mismatch->subject = words_for(request.server, name);
         if (!worst) worst = std::move(judged.mismatch);
     }
     return worst;
@@ -132,7 +139,7 @@ void PinGuard::note(const std::string& server, std::vector<Name> names, Consent 
                    PinMismatch unkept{PinMismatch::Kind::Unknown, false,
                                       "cannot be pinned: " + kept.error().message};
                    const bool tool = first.first == Part::Tools;
-                   if (!tool) unkept.subject = subject_of(server, first);
+                   if (!tool) unkept.subject = words_for(server, first);
                    const auto name = tool ? public_name(first.second) : prefix_of(server);
                    auto question = question_about(server, first, name);
                    question.mismatch = &unkept;
@@ -150,7 +157,7 @@ std::optional<Departed> PinGuard::judged(const std::string& server, const Name& 
                                          std::optional<PinMismatch> mismatch) const {
     if (!mismatch) return {};
     const bool tool = name.first == Part::Tools;
-    if (!tool) mismatch->subject = subject_of(server, name);
+    if (!tool) mismatch->subject = words_for(server, name);
     const auto known_as =
         tool ? finder_.index().public_name(server, name.second) : prefix_of(server);
     auto question = question_about(server, name, known_as);

@@ -10,7 +10,10 @@
 #include "router/router.hpp"
 #include "router/tool_finder.hpp"
 
+#include <boost/json.hpp>
+
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +58,11 @@ public:
                                      std::string_view text) const;
     // A tool that stands in no list which the host has read.
     std::optional<Departed> departed(const std::string& server, const protocol::Tool& tool) const;
+    // What is shown in the place of those tools of a page that are not as they were approved, by their raw names: the
+    // host may not have read that list.
+    std::map<std::string, boost::json::object> stubs_of(const std::string& server,
+                                                        std::string_view result,
+                                                        const core::Limits& limits) const;
     void watch(pins::Watcher& watcher) const {
         if (pins_) pins_->watch(watcher);
     }

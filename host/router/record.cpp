@@ -36,6 +36,7 @@ std::unique_ptr<Record> Recorder::begin(std::uint64_t number, const connection::
                                         std::string_view method, std::string_view name,
                                         std::string_view server) const {
     if (!wanted()) return {};
+    // Copies: the caller, or what it said, may be gone before the outcome is told.
     auto record = std::make_unique<Record>();
     record->number = number;
     record->caller = caller.principal();
@@ -47,6 +48,7 @@ std::unique_ptr<Record> Recorder::begin(std::uint64_t number, const connection::
 }
 
 void Recorder::announce(Record& record, std::string_view server, std::string_view tool) const {
+    // Once: it may be known early whose it is, and is told at the end of one that went nowhere.
     if (!observer_ || record.method != kCall || std::exchange(record.announced, true)) return;
     observer_->on_call_begun({record.number, record.caller, record.name, server, tool});
 }

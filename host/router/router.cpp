@@ -53,6 +53,14 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
 
     void on_leaving(Caller& caller) override { flights.drop_all_of(caller.number()); }
 
+    CallId begin(const Caller& caller, ServerRequest& request, ReplyHandler handler) {
+        if (!request.begun) request.begun = pool.loop().now();
+        const CallId id =
+            flights.begin(caller, request.method, {}, request.server, std::move(handler));
+        if (flights.are_recorded()) flights.note_subject(id, subject_of(request, depth()).name);
+        return id;
+    }
+
     // Null: it is just going, and all that it asked with it.
     Caller* caller_of(CallId id) const { return callers.find(flights.caller_of(id)); }
 
@@ -293,7 +301,7 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
                 question.listed = &finder.index();
                 return policy.judge(question).listed();
             };
-            const auto stubs = stubs_of(server, reply->result);
+            const auto stubs = guard.stubs_of(server, reply->result, pool.limits());
             handler(with_tools_shown(std::move(*reply), server, depth(), shown,
                                      [&](const auto& tool) -> std::optional<boost::json::object> {
                                          const auto stub = stubs.find(tool);
@@ -301,23 +309,6 @@ struct Router::Impl final : connection::CallersWatcher, connection::ResendJudge 
                                          return stub->second;
                                      }));
         };
-    }
-
-    // What is shown in the place of those tools of a page that are not as they were approved, by their raw names: the
-    // host may not have read that list.
-    std::map<std::string, boost::json::object> stubs_of(const std::string& server,
-                                                        std::string_view result) {
-        std::map<std::string, boost::json::object> stubs;
-        if (!guard.any(server) || result.empty()) return stubs;
-        const auto page = protocol::parse_tool_page(result, pool.limits());
-        if (!page) return stubs;
-        for (const auto& tool : page->tools)
-            if (const auto departed = guard.departed(server, tool); departed && departed->blocked)
-                stubs[tool.name] = {
-                    {"name", tool.name},
-                    {"description", pins::Pins::blocked_words(server, "tool", departed->mismatch)},
-                    {"inputSchema", {{"type", "object"}, {"additionalProperties", true}}}};
-        return stubs;
     }
 
     std::size_t depth() const { return pool.limits().json_depth; }
@@ -391,12 +382,10 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
 }
 
 CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handler) {
-    if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
     if (request.method == "tools/list")
         handler = impl_->without_hidden(request.server, caller, std::move(handler));
-    const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
-    flights.note_subject(id, request.method, request.params.members);
+    const CallId id = impl_->begin(caller, request, std::move(handler));
     if (auto wrong = wrong_method(request.method)) {
         flights.end_soon(id, std::move(*wrong));
         return id;
@@ -418,10 +407,8 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
 }
 
 CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handler) {
-    if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
-    const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
-    flights.note_subject(id, request.method, request.params.members);
+    const CallId id = impl_->begin(caller, request, std::move(handler));
     if (auto hidden = not_shown(caller, request.server, request.method))
         flights.end_soon(id, std::move(*hidden));
     else if (auto found = impl_->pool.find(request.server); !found)

@@ -29,8 +29,9 @@ namespace patchbay::plugin {
 namespace {
 
 constexpr std::uint32_t kMostGraceMs = 60'000;
-constexpr std::int32_t kNotStarted = 127;     // as a shell says it
-constexpr std::chrono::seconds kFarewell{6};  // a supervisor gives a tree 5 s to die
+constexpr std::int32_t kNotStarted = 127;         // as a shell says it
+constexpr std::int32_t kStopped = 256 + SIGTERM;  // as one that has heard the signal
+constexpr std::chrono::seconds kFarewell{6};      // a supervisor gives a tree 5 s to die
 
 using core::Descriptor;
 
@@ -207,7 +208,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
         : loop(owner), plugin(std::move(name)), misbehaved(std::move(blame)) {}
 
     void start(patchbay_op op, const std::shared_ptr<Start>& what);
-    void not_started(patchbay_op op);
+    void not_started(patchbay_op op, std::int32_t code);
     void watch(patchbay_op op);
     void read(patchbay_op op);
     void take(Child& child, const patchbay_supervisor_packet& packet);
@@ -216,6 +217,10 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     template <class Callback>
     void call(const char* what, Callback callback);
 
+    bool is_stopped(patchbay_op op) {
+        const std::scoped_lock lock(mutex);
+        return children.at(op)->stopped;
+    }
     Child* find(patchbay_op op) {
         const std::scoped_lock lock(mutex);
         const auto found = children.find(op);
@@ -251,23 +256,28 @@ void ProcessService::State::start(patchbay_op op, const std::shared_ptr<Start>& 
         starter->run(
             [this, op, what](const std::stop_token& stop) -> Result<void> {
                 if (stop.stop_requested()) return {};
+                // Whoever stops what has not begun is told of its end, and nothing of it ever runs.
+                if (is_stopped(op)) return Error{ErrorCode::Cancelled, "stopped before it began"};
                 auto pid = what->go();
                 if (!pid) return pid.error();
                 find(op)->supervisor = *pid;  // nobody else looks at it until then
                 return {};
             },
-            [this, op](const Result<void>& done) { done ? watch(op) : not_started(op); });
+            [this, op](const Result<void>& done) {
+                if (done) return watch(op);
+                not_started(op, done.error().code == ErrorCode::Cancelled ? kStopped : kNotStarted);
+            });
     } catch (const std::system_error& no_thread) {
         what->fail(no_thread.code().value());
         loop.defer([weak = weak_from_this(), op] {
-            if (const auto state = weak.lock()) state->not_started(op);
+            if (const auto state = weak.lock()) state->not_started(op, kNotStarted);
         });
     }
 }
 
 // [loop] Why, its stderr says.
-void ProcessService::State::not_started(patchbay_op op) {
-    if (Child* const child = find(op)) child->code = kNotStarted;
+void ProcessService::State::not_started(patchbay_op op, std::int32_t code) {
+    if (Child* const child = find(op)) child->code = code;
     gone(op);
 }
 

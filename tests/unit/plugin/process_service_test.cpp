@@ -1,28 +1,17 @@
-// patchbay.host.process/1 alone: a shell script plays the supervisor, the test plays the plugin.
+// Children of a plugin: how they are started, stopped and told of.
 #include "plugin/services/process_service.hpp"
 
-#include "plugin/services/host_services.hpp"
 #include "supervisor/wire.h"
-#include "unit/plugin/plugin_folder.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "unit/plugin/process_user.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <poll.h>
 #include <sstream>
-#include <stdexcept>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -33,123 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace {
-
-// What a supervisor says, as a shell writes it: kind and value, four bytes each. The program is
-// one that the shell has started, or the shell: the host may kill what it is told.
-constexpr const char* kSay =
-    "byte() { printf '\\\\%03o' $(($1 >> $2 & 255)); }\n"
-    "say() { printf \"\\\\00$1\\\\0\\\\0\\\\0$(byte $2 0)$(byte $2 8)$(byte $2 16)\\\\0\" >&3; }\n";
-constexpr const char* kSaysStarted = "say 1 $$\n";
-constexpr const char* kSaysExited5 = "say 2 5\n";
-
-struct Told {
-    std::vector<std::string> lines;
-    std::int64_t pid = 0;
-    bool throws = false;
-    std::function<void()> on_exit = [] {};
-    static void started(void* ctx, std::int64_t pid) {
-        auto& self = *static_cast<Told*>(ctx);
-        self.pid = pid;
-        self.lines.emplace_back("started");
-        if (self.throws) throw std::runtime_error("no more children");
-    }
-    static void exited(void* ctx, std::int32_t code) {
-        auto& self = *static_cast<Told*>(ctx);
-        self.lines.push_back("exited " + std::to_string(code));
-        self.on_exit();
-        if (self.throws) throw std::runtime_error("no end");
-    }
-};
-
-// The plugin's ends of a child's pipes.
-struct Ends {
-    explicit Ends(const patchbay_process& process)
-        : in(static_cast<int>(process.stdin_fd)),
-          out(static_cast<int>(process.stdout_fd)),
-          err(static_cast<int>(process.stderr_fd)) {}
-    Ends(const Ends&) = delete;
-    ~Ends() {
-        close_input();
-        ::close(out);
-        ::close(err);
-    }
-    void close_input() {
-        if (in >= 0) ::close(std::exchange(in, -1));
-    }
-    // All up to its end.
-    static std::string read_all(int fd) {
-        std::string text;
-        char part[512];
-        for (pollfd wanted{fd, POLLIN, 0}; ::poll(&wanted, 1, 20'000) > 0;) {
-            const auto got = ::read(fd, part, sizeof part);
-            if (got <= 0) return text;
-            text.append(part, static_cast<std::size_t>(got));
-        }
-        return text + "(and no end)";
-    }
-    int in, out, err;
-};
-
-class ProcessServiceTest : public testing::Test {
-protected:
-    ProcessServiceTest() { supervise("exit 0\n"); }
-    ~ProcessServiceTest() override {
-        service_.reset();
-        restore_supervisor();
-        EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
-    }
-
-    // From now on this shell text is the supervisor.
-    void supervise(const std::string& script) {
-        const auto path = folder_.write("supervisor", "#!/bin/sh\n" + (kSay + script));
-        ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
-        use_supervisor(path);
-    }
-    void use_supervisor(const std::string& path) {
-        service_.reset();
-        ASSERT_EQ(::setenv("PATCHBAY_SUPERVISOR", path.c_str(), 1), 0);
-        service_.emplace(loop_, "test", [this](std::string what) { blamed_.push_back(what); });
-    }
-    Result<patchbay_process> try_spawn(Program program = {}) {
-        if (program.argv.empty()) program.argv = {"/bin/true"};
-        return service_->spawn(program, &told_, Told::started, Told::exited);
-    }
-    std::unique_ptr<Ends> spawn(Program program = {}) {
-        const auto process = try_spawn(std::move(program));
-        if (!process) {
-            ADD_FAILURE() << process.error().message;
-            return nullptr;
-        }
-        op_ = process->op;
-        return std::make_unique<Ends>(*process);
-    }
-    bool until(const std::function<bool()>& done) {
-        return loop_.run_until(done, core::Clock::now() + 20s);
-    }
-    bool told(std::size_t lines) {
-        return until([&] { return told_.lines.size() >= lines; });
-    }
-
-private:
-    void restore_supervisor() {
-        if (former_)
-            ::setenv("PATCHBAY_SUPERVISOR", former_->c_str(), 1);
-        else
-            ::unsetenv("PATCHBAY_SUPERVISOR");
-    }
-    const std::optional<std::string> former_ = [] {
-        const char* given = ::getenv("PATCHBAY_SUPERVISOR");
-        return given ? std::optional<std::string>(given) : std::nullopt;
-    }();
-
-protected:
-    PluginFolder folder_;
-    core::Loop loop_;
-    Told told_;
-    std::vector<std::string> blamed_;
-    std::optional<ProcessService> service_;
-    patchbay_op op_ = 0;
-};
 
 TEST_F(ProcessServiceTest, TellsThatAProgramHasStartedAndHowItEnded) {
     supervise(std::string("echo $$\n") + kSaysStarted + kSaysExited5);
@@ -293,8 +165,11 @@ TEST_F(ProcessServiceTest, GivesPipesThatDoNotBlockAndAreNotInherited) {
 
 // The longest grace is a minute, exactly.
 TEST_F(ProcessServiceTest, PassesAStopOnWithItsGrace) {
-    supervise("for i in 1 2 3; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n");
+    supervise(
+        kSaysStarted +
+        std::string("for i in 1 2 3; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n"));
     const auto ends = spawn();
+    ASSERT_TRUE(told(1));
     service_->stop(op_, 50);
     service_->stop(op_, 60'000);
     service_->stop(op_, 60'001);
@@ -304,13 +179,16 @@ TEST_F(ProcessServiceTest, PassesAStopOnWithItsGrace) {
     std::vector<int> values{std::istream_iterator<int>(numbers), {}};
     EXPECT_THAT(values, ElementsAre(PATCHBAY_SUPERVISOR_STOP, 50, PATCHBAY_SUPERVISOR_STOP, 60'000,
                                     PATCHBAY_SUPERVISOR_STOP, 60'000));
-    ASSERT_TRUE(told(1));
+    ASSERT_TRUE(told(2));
     service_->stop(op_, 50);  // it has ended
 }
 
 TEST_F(ProcessServiceTest, HurriesWhoIsLeavingAndIfAskedWhoeverLeavesLater) {
-    supervise("for i in 1 2 3 4; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n");
+    supervise(
+        kSaysStarted +
+        std::string("for i in 1 2 3 4; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n"));
     const auto ends = spawn();
+    ASSERT_TRUE(told(1));
     service_->hurry(Hurried::Leaving, 3);  // nobody is yet
     service_->stop(op_, 50);
     service_->hurry(Hurried::Leaving, 3);
@@ -321,7 +199,7 @@ TEST_F(ProcessServiceTest, HurriesWhoIsLeavingAndIfAskedWhoeverLeavesLater) {
     std::vector<int> values{std::istream_iterator<int>(numbers), {}};
     EXPECT_THAT(values, ElementsAre(PATCHBAY_SUPERVISOR_STOP, 50, PATCHBAY_SUPERVISOR_STOP, 3,
                                     PATCHBAY_SUPERVISOR_STOP, 7, PATCHBAY_SUPERVISOR_STOP, 7));
-    ASSERT_TRUE(told(1));
+    ASSERT_TRUE(told(2));
 }
 
 TEST_F(ProcessServiceTest, EndsWhatRunsWhenItClosesAndTellsNothingMore) {
@@ -396,12 +274,20 @@ TEST_F(ProcessServiceTest, EndsWithChildrenWhoseTurnHasNotComeAndWaitsForNobodyE
     EXPECT_EQ(::waitpid(other, nullptr, 0), other);
 }
 
-TEST_F(ProcessServiceTest, HearsAStopThatComesBeforeItsSupervisorHasStarted) {
-    supervise("head -c 8 <&3\n");
-    const auto ends = spawn();
-    service_->stop(op_, 10);
-    ASSERT_TRUE(told(1));
-    EXPECT_THAT(Ends::read_all(ends->out), testing::SizeIs(8)) << "a packet";
+TEST_F(ProcessServiceTest, StartsNothingThatWasStoppedBeforeItsTurn) {
+    supervise("echo it has run\n");
+    std::vector<std::unique_ptr<Ends>> all;
+    for (int i = 0; i < 50; ++i) {
+        all.push_back(spawn());
+        service_->stop(op_, 10);
+    }
+    ASSERT_TRUE(told(all.size()));
+    const auto stopped = std::count(told_.lines.begin(), told_.lines.end(),
+                                    "exited " + std::to_string(256 + SIGTERM));
+    const auto silent = std::count_if(
+        all.begin(), all.end(), [](const auto& ends) { return Ends::read_all(ends->out).empty(); });
+    EXPECT_EQ(silent, stopped);
+    EXPECT_GT(stopped, 0) << "the first may have had its turn by then, not all of fifty";
 }
 
 TEST_F(ProcessServiceTest, SaysThatThereAreNoDescriptorsLeft) {
@@ -444,130 +330,6 @@ TEST_F(ProcessServiceTest, IgnoresABrokenPipeUnlessSomebodyHandlesIt) {
     EXPECT_EQ(handler_after(SIG_DFL), SIG_IGN);
     EXPECT_EQ(handler_after(mine), mine);
     ::sigaction(SIGPIPE, &former, nullptr);
-}
-
-// ---- the C face
-
-class ProcessTable : public ProcessServiceTest {
-protected:
-    ProcessTable() {
-        supervise("echo \"$@\"\n");
-        services_.attach(loop_);
-    }
-    ~ProcessTable() override { services_.detach(); }
-
-    patchbay_status spawn_by_table(const patchbay_process_params& params) {
-        process_ = {};
-        return table()->spawn(services_.host(), &params, &told_, Told::started, Told::exited,
-                              &process_, &error_);
-    }
-    const patchbay_host_process* table() const { return ProcessService::table(); }
-    patchbay_process_params params() const {
-        patchbay_process_params made{};
-        made.struct_size = sizeof made;
-        made.argv = argv_;
-        made.argc = 2;
-        return made;
-    }
-
-    patchbay_str argv_[2] = {str("/bin/echo"), str("hello")};
-    HostServices services_{"test", {PATCHBAY_HOST_PROCESS}};
-    patchbay_process process_{};
-    patchbay_error error_{};
-};
-
-TEST_F(ProcessTable, StartsAProgramInItsOwnPidsUnlessItIsToShareThem) {
-    auto wanted = params();
-    ASSERT_EQ(spawn_by_table(wanted), PATCHBAY_OK);
-    {
-        const Ends ends(process_);
-        EXPECT_EQ(Ends::read_all(ends.out), "namespace /bin/echo /bin/echo hello\n");
-    }
-    wanted.flags = PATCHBAY_PROCESS_SHARED_PIDS;
-    ASSERT_EQ(spawn_by_table(wanted), PATCHBAY_OK);
-    const Ends ends(process_);
-    EXPECT_EQ(Ends::read_all(ends.out), "shared /bin/echo /bin/echo hello\n");
-    ASSERT_TRUE(told(2));
-}
-
-TEST_F(ProcessTable, RefusesACallWithoutWhatItNeeds) {
-    const auto wanted = params();
-    const auto* const host = services_.host();
-    const auto call = [&](const patchbay_process_params* given, ProcessService::Exited exited,
-                          patchbay_process* out) {
-        error_ = {};
-        const auto status =
-            table()->spawn(host, given, &told_, Told::started, exited, out, &error_);
-        EXPECT_STREQ(error_.message, "spawn: params, exited and out are needed");
-        return status;
-    };
-    EXPECT_EQ(call(nullptr, Told::exited, &process_), PATCHBAY_E_INVALID);
-    EXPECT_EQ(call(&wanted, nullptr, &process_), PATCHBAY_E_INVALID);
-    EXPECT_EQ(call(&wanted, Told::exited, nullptr), PATCHBAY_E_INVALID);
-    auto small = wanted;
-    small.struct_size = sizeof small.struct_size;  // no host was ever that old
-    EXPECT_EQ(call(&small, Told::exited, &process_), PATCHBAY_E_INVALID);
-}
-
-TEST_F(ProcessTable, RefusesWhatExecWouldMisread) {
-    using namespace std::string_view_literals;
-    const auto refusal = [&](const patchbay_process_params& given) {
-        EXPECT_EQ(spawn_by_table(given), PATCHBAY_E_INVALID);
-        return std::string(error_.message);
-    };
-    auto wanted = params();
-    wanted.cwd = str("/tmp\0/x"sv);
-    EXPECT_EQ(refusal(wanted), "cwd contains a NUL byte");
-    wanted = params();
-    argv_[1] = str("a\0b"sv);
-    EXPECT_EQ(refusal(wanted), "the command or one of its arguments contains a NUL byte");
-    argv_[1] = str("fine");
-    patchbay_kv env{};
-    wanted.env = &env;
-    wanted.env_count = 1;
-    for (const auto name : {""sv, "A=B"sv, "A\0B"sv}) {
-        env.name = str(name);
-        EXPECT_THAT(refusal(wanted), HasSubstr("is not the name of a variable"));
-    }
-    env.name = str("A");
-    env.value = str("b\0c"sv);
-    EXPECT_EQ(refusal(wanted), "env: the value of \"A\" contains a NUL byte");
-}
-
-TEST_F(ProcessTable, TellsWhyAProgramDoesNotStart) {
-    auto wanted = params();
-    argv_[0] = str("");
-    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_INVALID);
-    EXPECT_STREQ(error_.message, "command is empty");
-    wanted.argc = 0;
-    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_INVALID);
-    wanted.argc = 2;
-    argv_[0] = str("/opt/none/program");
-    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_UNSUPPORTED) << "another transport may do";
-    EXPECT_THAT(error_.message, HasSubstr("No such file"));
-    argv_[0] = str("/bin/echo");
-    ::setenv("PATCHBAY_SUPERVISOR", "/opt/none/supervisor", 1);
-    services_.detach();
-    services_.attach(loop_);
-    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_IO);
-}
-
-TEST_F(ProcessTable, IsClosedWhenThePluginIsDetached) {
-    services_.detach();
-    EXPECT_EQ(spawn_by_table(params()), PATCHBAY_E_CLOSED);
-    EXPECT_STREQ(error_.message, "the host is closing");
-    table()->stop(services_.host(), 1, 1);
-}
-
-TEST_F(ProcessTable, StopsByNumber) {
-    supervise("dd bs=8 count=1 <&3 2>/dev/null | od -An -td4\n");
-    services_.detach();
-    services_.attach(loop_);
-    ASSERT_EQ(spawn_by_table(params()), PATCHBAY_OK);
-    const Ends ends(process_);
-    table()->stop(services_.host(), process_.op, 30);
-    EXPECT_THAT(Ends::read_all(ends.out), HasSubstr(" 30"));
-    ASSERT_TRUE(told(1));
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// What a request is about, as the audit tells it and pins are asked for.
+#include "router/call_params.hpp"
+
+#include <gtest/gtest.h>
+
+namespace patchbay::router {
+namespace {
+
+using Kind = Subject::Kind;
+
+Subject subject(const std::string& method, const std::string& members) {
+    ServerRequest request;
+    request.method = method;
+    request.params.members = members;
+    return subject_of(request, 128);
+}
+
+void expect(const Subject& subject, Kind kind, const std::string& name) {
+    EXPECT_EQ(subject.kind, kind) << name;
+    EXPECT_EQ(subject.name, name);
+}
+
+TEST(TheSubjectOfARequest, IsThePromptTheResourceOrTheTemplate) {
+    expect(subject("prompts/get", R"("arguments":{"uri":"no"},"name":"gre\u0065t")"), Kind::Prompt,
+           "greet");
+    for (const char* method : {"resources/read", "resources/subscribe", "resources/unsubscribe"})
+        expect(subject(method, R"("name":"no","uri":"file:///a")"), Kind::Resource, "file:///a");
+    const std::string argument = R"("argument":{"name":"no"},"ref":)";
+    expect(
+        subject("completion/complete", argument + R"({"type":"ref/prompt","n\u0061me":"greet"})"),
+        Kind::Prompt, "greet");
+    expect(subject("completion/complete", argument + R"({"type":"ref/resource","uri":"f:///{x}"})"),
+           Kind::Template, "f:///{x}");
+}
+
+TEST(TheSubjectOfARequest, HasNoNameWhereThatIsNotSaid) {
+    expect(subject("prompts/get", R"("name":7)"), Kind::Prompt, "");
+    expect(subject("resources/read", ""), Kind::Resource, "");
+    expect(subject("completion/complete", R"("ref":"greet")"), Kind::Resource, "");
+}
+
+TEST(TheSubjectOfARequest, IsNoneOfWhatCannotBeReadAndOfOtherRequests) {
+    expect(subject("prompts/get", R"("name":)"), Kind::None, "");
+    expect(subject("prompts/list", R"("name":"greet","uri":"file:///a")"), Kind::None, "");
+    expect(subject("tools/call", R"("name":"echo")"), Kind::None, "");
+}
+
+}  // namespace
+}  // namespace patchbay::router
