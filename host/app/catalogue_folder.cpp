@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
-#include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -22,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kListSuffix = ".json";
+constexpr const char* kTurnOfLists = "catalogue.lock";  // beside the folder
+constexpr std::chrono::milliseconds kTurnOfListsWait{200};
 constexpr std::chrono::seconds kBetweenLooks{60};
 constexpr std::chrono::seconds kHeardAgain{60};  // a list that is said again within it is not noted
 
@@ -50,11 +50,6 @@ bool is_newer(int folder, const std::string& name, catalogue::Time listed, catal
     if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return false;
     const auto there = time_of(about);
     return there > listed && there <= now + kBetweenLooks;
-}
-
-// Until it is closed no other host looks at what is newer and writes. Who holds it for longer than that is not waited for.
-void take_turn_in(int folder) {
-    for (int i = 0; i < 100 && ::flock(folder, LOCK_EX | LOCK_NB) != 0; ++i) ::poll(nullptr, 0, 2);
 }
 
 // Ours, or a draft of ours; what somebody else has put there is not ours to remove.
@@ -227,6 +222,7 @@ void CatalogueFolder::save() {
              file_of(which.first, kept.items->origin, which.second),
              [list = which.second, &all = *kept.items] { return catalogue::to_text(list, all); });
     }
+    change_files();
 }
 
 void CatalogueFolder::save(const Which& which, std::shared_ptr<const void> what,
@@ -245,55 +241,56 @@ void CatalogueFolder::save(const Which& which, std::shared_ptr<const void> what,
 
 void CatalogueFolder::write(const std::string& name, std::string text, catalogue::Time listed) {
     // What it listed before is not what it has.
-    if (text.size() > kMostBytes) return remove(name);
+    const bool is_kept = text.size() <= kMostBytes;
+    writes_ = writes_ || is_kept;
+    changes_.push_back([path = path_ + "/" + name, name, is_kept, text = std::move(text), listed,
+                        now = time_.date()](int folder) -> Result<void> {
+        if (is_newer(folder, name, listed, now)) return {};
+        if (is_kept) return core::replace_file(path, text, core::Durable::No, timespec_of(listed));
+        ::unlinkat(folder, name.c_str(), 0);
+        return {};
+    });
+}
+
+void CatalogueFolder::touch(const std::string& name, catalogue::Time before,
+                            catalogue::Time listed) {
+    changes_.push_back([name, before, listed](int folder) -> Result<void> {
+        struct stat about {};
+        if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return {};
+        // What another host has put there since was not heard again.
+        if (about.st_mtim.tv_sec == std::chrono::system_clock::to_time_t(before))
+            set_time(folder, name, listed);
+        return {};
+    });
+}
+
+// All at once: the folder is opened, judged and looked through once, and other hosts look at what is newer and write
+// before or after that, not in between. It is a cache: whoever holds the turn for long is not waited for.
+void CatalogueFolder::change_files() {
+    if (changes_.empty()) return;
+    // What is not believed is not written to either: a link there would lead us, who remove what is too much, into a
+    // folder of something else. Where nothing is to be written the folder need not be there.
     worker_.run(
-        [path = path_, name, text = std::move(text), listed,
-         now = time_.date()](const std::stop_token&) -> Result<void> {
-            // What is not believed is not written to either: a link there would lead us, who remove
-            // what is too much, into a folder of something else.
-            const auto folder =
-                core::open_private_directory(path, core::Others::MayNothing, core::Make::Yes);
-            if (!folder) return folder.error();
-            take_turn_in(folder->get());
-            if (is_newer(folder->get(), name, listed, now)) return {};
-            const auto written =
-                core::replace_file(path + "/" + name, text, core::Durable::No, timespec_of(listed));
-            if (!written) return written;
-            remove_oldest(path, kMostFiles);
-            return written;
+        [path = path_, changes = std::exchange(changes_, {}),
+         writes = std::exchange(writes_, false)](const std::stop_token&) -> Result<void> {
+            const auto folder = core::open_private_directory(
+                path, core::Others::MayNothing, writes ? core::Make::Yes : core::Make::No);
+            if (!folder) return writes ? Result<void>(folder.error()) : Result<void>();
+            if (folder->get() < 0) return {};
+            const core::Descriptor above(
+                ::openat(folder->get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+            const auto turn = core::take_turn(above, path + "/..", kTurnOfLists, kTurnOfListsWait);
+            Result<void> outcome;
+            for (const auto& change : changes)
+                if (auto changed = change(folder->get()); !changed) outcome = std::move(changed);
+            if (writes) remove_oldest(path, kMostFiles);
+            return outcome;
         },
         [this](const Result<void>& written) {
             if (!written && !std::exchange(told_, true))
                 core::log::write(failures_, "what servers list is not kept for the next start: " +
                                                 written.error().message);
         });
-}
-
-void CatalogueFolder::touch(const std::string& name, catalogue::Time before,
-                            catalogue::Time listed) {
-    change([name, before, listed](int folder) {
-        struct stat about {};
-        if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return;
-        // What another host has put there since was not heard again.
-        if (about.st_mtim.tv_sec == std::chrono::system_clock::to_time_t(before))
-            set_time(folder, name, listed);
-    });
-}
-
-void CatalogueFolder::remove(const std::string& name) {
-    change([name](int folder) { ::unlinkat(folder, name.c_str(), 0); });
-}
-
-// Of a folder that is there: without one there is nothing to change.
-void CatalogueFolder::change(std::function<void(int folder)> how) {
-    worker_.run(
-        [path = path_, how = std::move(how)](const std::stop_token&) -> Result<void> {
-            const auto folder =
-                core::open_private_directory(path, core::Others::MayNothing, core::Make::No);
-            if (folder && folder->get() >= 0) how(folder->get());
-            return {};
-        },
-        [](const Result<void>&) {});
 }
 
 }  // namespace patchbay::app

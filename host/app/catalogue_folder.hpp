@@ -83,8 +83,7 @@ private:
               const std::string& name, const std::function<std::string()>& text);
     void write(const std::string& name, std::string text, catalogue::Time listed);
     void touch(const std::string& name, catalogue::Time before, catalogue::Time listed);
-    void remove(const std::string& name);
-    void change(std::function<void(int folder)> how);
+    void change_files();
 
     catalogue::Catalogue& catalogue_;
     const std::string path_;
@@ -98,7 +97,9 @@ private:
     std::size_t recalled_bytes_ = 0;
     const core::TimeSource& time_;
     core::Timer pause_;
-    bool is_due_ = false;  // behind the pause
+    std::vector<std::function<Result<void>(int folder)>> changes_;  // of files, that are due
+    bool writes_ = false;                                           // one of them makes a file
+    bool is_due_ = false;                                           // behind the pause
     bool told_ = false, folder_told_ = false;
     core::Worker worker_;
 };

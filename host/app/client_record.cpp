@@ -71,6 +71,7 @@ Result<std::optional<ClientChange>> ClientRecord::read() const {
     if (const auto* value = core::object_in(&*record, "value")) change.value = *value;
     change.by = core::text_in(&*record, "by").value_or("");
     change.at = core::text_in(&*record, "at").value_or("");
+    change.run = core::text_in(&*record, "run").value_or("");
     return Read(std::move(change));
 }
 
@@ -88,7 +89,8 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
         {"made", change.made},
         {"folders", json::array(change.folders.begin(), change.folders.end())},
         {"by", change.by},
-        {"at", change.at}};
+        {"at", change.at},
+        {"run", change.run}};
     if (auto kept = core::replace_file(backup_, change.before, core::Durable::Yes); !kept)
         return kept;
     return core::replace_file(directory_ + "/" + name_ + ".json", json::serialize(record) + "\n",

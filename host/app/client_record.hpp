@@ -28,7 +28,8 @@ struct ClientChange {
     std::string after;          // digest of the text that was written; empty: not known any more
     boost::json::object value;  // the entry that was written
     std::string by = {},
-                at = {};  // the command that has written it, and when; empty: nobody noted it
+                at = {};   // the command that has written it, and when; empty: nobody noted it
+    std::string run = {};  // tells that run of the command from others; empty likewise
 };
 
 class ClientRecord {

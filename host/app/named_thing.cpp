@@ -67,6 +67,7 @@ Meant find_thing(Session& session, Kind kind, const std::string& name) {
             offering.front() + " does not wait for them");
     };
     const auto list = [&](Which which) {
+        offering.clear();  // what was kept is not what is listed now
         return list_things(session, kind, "", which, look, [&] { return offering.size() > 1; });
     };
     auto listed = list(Which::Known);

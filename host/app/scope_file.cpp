@@ -1,6 +1,7 @@
 #include "app/scope_file.hpp"
 
 #include "core/digest.hpp"
+#include "core/random.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "core/time_source.hpp"
@@ -90,9 +91,8 @@ Result<Places> places_of(Scope scope, const config::Environment& environment) {
     return places;
 }
 
-// Of the files of here but `except`: what was done in another checkout is not undone from this one.
-std::string last_changed(const config::Environment& environment, const std::string& state_directory,
-                         const std::string& except = {}) {
+// What is done in another checkout is not undone from this one.
+std::vector<std::string> files_of_here(const config::Environment& environment) {
     std::vector<std::string> files;
     for (const auto scope : {Scope::User, Scope::Project, Scope::Local}) {
         const auto places = places_of(scope, environment);
@@ -101,20 +101,31 @@ std::string last_changed(const config::Environment& environment, const std::stri
         named.push_back(places->fresh);
         for (const auto& path : named) {
             if (!places->folder.empty() && !check_inside(path, places->folder)) continue;
-            const auto seen = ClientFile::read(path);
-            if (seen && seen->path() != except) files.push_back(seen->path());
+            if (const auto seen = ClientFile::read(path)) files.push_back(seen->path());
         }
     }
-    return ClientRecord::last_of(files, state_directory, ClientRecord::kOurs);
+    return files;
 }
 
-// Where the same command has changed another file too; empty: it has not, or that was put back.
-std::string also_changed(const config::Environment& environment, const std::string& state_directory,
-                         const std::string& file, const std::string& by) {
-    auto other = last_changed(environment, state_directory, file);
-    if (other.empty() || by.empty()) return {};
-    const auto change = ClientRecord(state_directory, ClientRecord::kOurs, other, {}).read();
-    return change && *change && (*change)->by == by ? other : std::string();
+// Files of here beside `file` that the same run of a command has changed and that nobody has put back since.
+std::vector<std::string> also_changed(const config::Environment& environment,
+                                      const std::string& state_directory, const std::string& file,
+                                      const std::string& run) {
+    std::vector<std::string> others;
+    if (run.empty()) return others;
+    for (auto& other : files_of_here(environment)) {
+        if (other == file || std::find(others.begin(), others.end(), other) != others.end())
+            continue;
+        const auto change = ClientRecord(state_directory, ClientRecord::kOurs, other, {}).read();
+        if (change && *change && (*change)->run == run) others.push_back(std::move(other));
+    }
+    return others;
+}
+
+// A process is one run of a command: who stays writes no file of a scope.
+const std::string& this_run() {
+    static const std::string run = core::random_hex(8);
+    return run;
 }
 
 }  // namespace
@@ -287,7 +298,8 @@ Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, j
                         core::sha256_hex(done.after),
                         std::move(note),
                         by,
-                        service::time_of(core::machine_time().date())};
+                        service::time_of(core::machine_time().date()),
+                        this_run()};
     std::optional<ClientChange> last;
     if (earlier && earlier->after == done.before) {  // nobody has written it in between
         auto read = record_.read();
@@ -319,8 +331,9 @@ Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, j
 
 Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory, Trial trial) {
-    const auto path =
-        file.empty() ? last_changed(environment, state_directory) : absolute(file, environment);
+    const auto path = file.empty() ? ClientRecord::last_of(files_of_here(environment),
+                                                           state_directory, ClientRecord::kOurs)
+                                   : absolute(file, environment);
     if (path.empty())
         return Error{ErrorCode::NotFound,
                      "no file that is read here was changed by patchbay since the last undo; "
@@ -342,7 +355,7 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
                                              record.backup()};
     ScopeChange done{path, now->text(), last.before, false,  last.made,
                      {},   last.value,  last.by,     last.at};
-    done.also = also_changed(environment, state_directory, now->path(), last.by);
+    done.also = also_changed(environment, state_directory, now->path(), last.run);
     if (trial == Trial::Yes) return done;
     std::vector<std::string> made;
     auto back =

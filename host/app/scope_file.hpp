@@ -35,8 +35,8 @@ struct ScopeChange {
     boost::json::object note = {};
     std::string by = {},
                 at = {};  // the command that made the change, and when; empty: nobody noted it
-    std::string also =
-        {};  // of one that is undone: a file here that the same command changed and nobody put back
+    // Of one that is undone: files here that the same run of the command changed, and that nobody has put back.
+    std::vector<std::string> also = {};
 };
 
 // Of a command, among all of this user that change files: until it ends the host that runs waits for the whole of what

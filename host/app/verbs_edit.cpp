@@ -8,6 +8,7 @@
 #include "app/shown_difference.hpp"
 #include "app/typed_entry.hpp"
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "service/configuration.hpp"
 #include "service/trust.hpp"
@@ -172,7 +173,8 @@ void tell_undone(const ScopeChange& done, const UndoOptions& options, const Glob
                           {"at", done.at}};
         if (options.dry_run) told["diff"] = shown;
         if (!approvals.empty()) told["approvals"] = to_json(approvals);
-        if (!done.also.empty()) told["also_changed"] = done.also;
+        if (!done.also.empty())
+            told["also_changed"] = json::array(done.also.begin(), done.also.end());
         return print_json(json::serialize(told));
     }
     say(would + (done.removed ? "removed: " + done.file + ", which was made by " + named(done)
@@ -180,9 +182,10 @@ void tell_undone(const ScopeChange& done, const UndoOptions& options, const Glob
     if (options.dry_run) print_foreign(shown);
     if (global.quiet) return;
     tell_approvals(approvals);
-    if (!done.also.empty())
-        say("note: " + done.also +
-            " was changed by that command too; back with: patchbay config undo " + done.also);
+    for (const auto& file : done.also)
+        say("note: " + core::printable(file, 4096) +
+            " was changed by that command too; back with: patchbay config undo " +
+            core::shell_word(file));
 }
 
 int undo_verb(const GlobalOptions& global, const UndoOptions& options) {

@@ -81,7 +81,7 @@ void warn_of_nothing_in(const gateway::View& bundle, const std::vector<std::stri
         if (std::none_of(known.begin(), known.end(),
                          [&](const auto& id) { return view.holds(id); }))
             say("warning: --tools: \"" + core::printable(pattern, 200) +
-                "\" fits no tool of bundle \"" + core::printable(options.bundle, 80) +
+                "\" is about no server of bundle \"" + core::printable(options.bundle, 80) +
                 "\", and shows nothing");
     }
     if (options.servers.empty()) return;

@@ -43,17 +43,27 @@ void put_arguments(RecordText& record, std::string_view arguments) {
                    json::serialize(json::string(core::printable(shown, kMostArguments))));
 }
 
-// Of a URI without what may let somebody in: who they are, and what stands behind its path.
-std::string shown_subject(std::string_view about) {
-    const auto end = std::min(about.find_first_of("?#;"), about.size());
-    std::string text(about.substr(0, end));
-    const auto slashes = text.find("//");
-    const auto from = slashes == text.npos ? 0 : slashes + 2;
-    const auto at = text.rfind('@');
-    if (at != text.npos && at > from && text.find(':', from) < at)
-        text.replace(from, at - from, "***");
-    if (end < about.size()) text.append(1, about[end]).append("...");
-    return config::without_secrets(text);
+// Of a URI without what may let somebody in (RFC 3986: user, query, fragment, and parameters of its path), and with all
+// that says what it is of.
+std::string shown_uri(std::string_view uri) {
+    auto end = std::min(uri.find_first_of("?#"), uri.size());
+    const auto parameter = uri.find(';');
+    if (parameter < end && uri.substr(parameter, end - parameter).find('=') != uri.npos)
+        end = parameter;
+    std::string text(uri.substr(0, end));
+    if (const auto slashes = text.find("//"); slashes != text.npos) {
+        const auto from = slashes + 2;
+        const auto host_end = std::min(text.find_first_of("/\\", from), text.size());
+        auto at = text.rfind('@', host_end);
+        // A password that has a slash in it, which nobody may write so, ends the host for all but who has written it.
+        const auto colon = text.find(':', from);
+        if ((at == text.npos || at < from) && colon < host_end &&
+            text.find_first_not_of("0123456789", colon + 1) < host_end)
+            at = text.rfind('@');
+        if (at != text.npos && at > from) text.replace(from, at - from, "***");
+    }
+    if (end < uri.size()) text.append(1, uri[end]).append("...");
+    return text;
 }
 
 void put_caller(RecordText& record, const core::Principal& caller) {
@@ -134,7 +144,10 @@ std::string members_of_request(std::string_view id, const core::AskedRequest& as
     record.put_own("server", asked.server);
     record.put("tool", asked.tool);
     record.put("name", asked.name);
-    if (!asked.about.empty()) record.put("about", shown_subject(asked.about));
+    if (!asked.about.empty())
+        record.put("about",
+                   config::without_secrets(asked.method == "prompts/get" ? std::string(asked.about)
+                                                                         : shown_uri(asked.about)));
     record.put_own("digest", asked.digest);
     record.put_own("decision", asked.decision);
     record.put_own("level", asked.level);

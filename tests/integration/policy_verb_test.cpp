@@ -45,7 +45,9 @@ TEST_F(PolicyVerb, AnUndoOfOneFileNamesTheOtherThatTheCommandChanged) {
     home.run({"policy", "set", "mcp__x__echo", "mcp__y__echo", "deny"});
     ASSERT_THAT(read_file(other), HasSubstr("deny"));
     const auto foretold = home.run({"config", "undo", "--dry-run", "--json"});
-    const std::string also(json::parse(foretold.out).at("also_changed").as_string());
+    const auto told = json::parse(foretold.out).at("also_changed").as_array();
+    ASSERT_EQ(told.size(), 1u);
+    const std::string also(told[0].as_string());
     const auto first = home.run({"config", "undo"});
     EXPECT_THAT(first.err, HasSubstr("note: " + also +
                                      " was changed by that command too; back "
@@ -55,6 +57,11 @@ TEST_F(PolicyVerb, AnUndoOfOneFileNamesTheOtherThatTheCommandChanged) {
     EXPECT_EQ(second.exit_code, 0);
     EXPECT_THAT(second.err, Not(HasSubstr("too"))) << "the other is back already";
     EXPECT_EQ(std::pair(config(), read_file(other)), before);
+    home.run({"mcp", "enable", "x"});
+    home.run({"mcp", "disable", "x"});
+    home.run({"mcp", "disable", "y"});
+    EXPECT_THAT(home.run({"config", "undo"}).err, Not(HasSubstr("too")))
+        << "that was another command, however alike";
 }
 
 TEST_F(PolicyVerb, SetTakesBeginningsSeveralNamesAndWholeServers) {

@@ -267,8 +267,8 @@ TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
     EXPECT_THAT(nothing.err, HasSubstr("bundle \"few\" holds none of y"));
     const auto no_tool = home.run(
         {"token", "add", "w", "--bundle", "few", "--tools", "mcp__y__*", "--tools", "mcp__x__*"});
-    EXPECT_THAT(no_tool.err, AllOf(HasSubstr("\"mcp__y__*\" fits no tool of bundle \"few\""),
-                                   Not(HasSubstr("\"mcp__x__*\" fits"))));
+    EXPECT_THAT(no_tool.err, AllOf(HasSubstr("\"mcp__y__*\" is about no server of bundle \"few\""),
+                                   Not(HasSubstr("\"mcp__x__*\" is"))));
     EXPECT_THAT(home.run({"token", "list"}).out, HasSubstr("few"));
     EXPECT_THAT(home.run({"token", "list", "--json"}).out, HasSubstr("\"bundle\":\"few\""));
 

@@ -12,6 +12,19 @@ TEST(CommandLine, APromptIsNotAskedForWithoutWhatItRequires) {
     EXPECT_EQ(done.err, "error: prompt \"greet\": required and not given: \"who\"\n");
 }
 
+TEST(CommandLine, WhatSeveralListIsSaidToBeTheirsAlsoWhereAnotherIsSlow) {
+    Home home;
+    home.add_example("x");
+    home.add_example("y");
+    home.run({"prompts", "list"});  // which is kept
+    home.add_example("slow", {"--slow-start", "2000"});
+    for (int time = 0; time < 2; ++time) {
+        const auto done = home.run({"prompts", "get", "greet", "who=Ada"});
+        EXPECT_EQ(done.exit_code, 3) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("\"x\" and \"y\"; say which"));
+    }
+}
+
 TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
     Home home;
     home.add_example("x");
