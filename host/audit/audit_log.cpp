@@ -1,6 +1,5 @@
 #include "audit/audit_log.hpp"
 
-#include "audit/record_text.hpp"
 #include "core/log.hpp"
 #include "core/random.hpp"
 
@@ -40,8 +39,8 @@ AuditLog::~AuditLog() {
     static_cast<void>(write_now(kTurn));
 }
 
-std::string AuditLog::id_of(std::uint64_t number) const {
-    return run_ + "-" + std::to_string(number);
+std::string AuditLog::members_of(const core::AskedRequest& asked) {
+    return members_of_request(run_ + "-" + std::to_string(asked.number), common_.of(asked), asked);
 }
 
 Result<void> AuditLog::on_request_sent(const core::SentRequest& sent) {
@@ -49,7 +48,7 @@ Result<void> AuditLog::on_request_sent(const core::SentRequest& sent) {
     auto& open = open_[sent.asked.number];
     open.at = loop_.time().date() - sent.waited;
     open.sent = loop_.now();
-    open.members = members_of_request(id_of(sent.asked.number), sent.asked);
+    open.members = members_of(sent.asked);
     if (!settings_.required) {
         wait();
         return {};
@@ -71,10 +70,8 @@ void AuditLog::on_request_ended(const core::EndedRequest& ended) {
     const auto found = open_.extract(ended.asked.number);
     if (!found && !is_of_interest(ended.asked.method, ended.asked.decision)) return;
     const auto at = found ? found.mapped().at : loop_.time().date() - ended.duration;
-    keep(
-        head_of_record(at, "call"),
-        found ? found.mapped().members : members_of_request(id_of(ended.asked.number), ended.asked),
-        members_of_outcome(ended));
+    keep(head_of_record(at, "call"), found ? found.mapped().members : members_of(ended.asked),
+         members_of_outcome(ended));
     if (buffer_.size() >= kBatch && !settings_.required && !failing_) write_behind();
     wait();
 }
@@ -85,8 +82,8 @@ void AuditLog::keep(std::string_view head, std::string_view members, std::string
         ++lost_;
         return;
     }
-    buffer_.append(head).append(",").append(members);
-    if (!more.empty()) buffer_.append(",").append(more);
+    buffer_.append(head).append(1, ',').append(members);
+    if (!more.empty()) buffer_.append(1, ',').append(more);
     buffer_ += '\n';
 }
 
@@ -106,11 +103,13 @@ void AuditLog::on_pause() {
     } else {
         write_behind();
     }
-    if (!open_.empty() || !buffer_.empty() || lost_ > 0 || writing_) wait();
+    if (!open_.empty() || !buffer_.empty() || lost_ > 0 || writing_) return wait();
+    // Nothing goes on.
+    for (auto* unused : {&buffer_, &spare_}) *unused = std::string();
 }
 
 AuditLog::Batch AuditLog::take_batch() {
-    Batch batch{std::exchange(buffer_, {}), std::exchange(lost_, 0)};
+    Batch batch{std::exchange(buffer_, std::exchange(spare_, {})), std::exchange(lost_, 0)};
     if (batch.lost > 0)
         batch.records.insert(0, head_of_record(loop_.time().date(), "lost") +
                                     ",\"records\":" + std::to_string(batch.lost) + "\n");
@@ -159,6 +158,8 @@ Result<void> AuditLog::write_now(std::chrono::milliseconds wait) {
 void AuditLog::on_written(Batch& batch, const Result<void>& written) {
     if (written) {
         failing_ = false;
+        batch.records.clear();
+        spare_.swap(batch.records);
         return;
     }
     put_back(batch);

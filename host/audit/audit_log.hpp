@@ -12,6 +12,7 @@
 // Limits:  kMostBuffered bytes; records beyond are counted, and a record says how many ("lost"). kTurn for other processes.
 #pragma once
 
+#include "audit/record_text.hpp"
 #include "audit/trail.hpp"
 #include "core/observer.hpp"
 #include "core/timer.hpp"
@@ -60,7 +61,7 @@ private:
         bool written = false;
     };
 
-    std::string id_of(std::uint64_t number) const;
+    std::string members_of(const core::AskedRequest& asked);
     void keep(std::string_view head, std::string_view members, std::string_view more = {});
     void wait();
     void on_pause();
@@ -74,8 +75,9 @@ private:
     const config::AuditSettings settings_;
     const std::string run_;  // tells this process's requests from those of others
     const std::shared_ptr<Trail> trail_;
-    std::string buffer_;
-    std::size_t lost_ = 0;  // records that there was no room for
+    CommonMembers common_;
+    std::string buffer_, spare_;  // the memory of what was written is that of what comes next
+    std::size_t lost_ = 0;        // records that there was no room for
     std::unordered_map<std::uint64_t, Open> open_;
     bool failing_ = false;  // and it was told
     core::Clock::time_point failed_{};

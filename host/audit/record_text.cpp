@@ -3,6 +3,7 @@
 #include "config/secret_values.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 
 #include <boost/json.hpp>
@@ -11,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 namespace patchbay::audit {
@@ -67,18 +69,40 @@ std::string shown_uri(std::string_view uri) {
 }
 
 void put_caller(RecordText& record, const core::Principal& caller) {
-    RecordText who;
-    who.put_own("kind", name_of(caller.kind));
-    who.put("id", caller.id);
-    who.put("name", caller.name);
-    record.put_raw("caller", "{" + std::move(who).take() + "}");
+    record.open("caller");
+    record.put_own("kind", name_of(caller.kind));
+    record.put("id", caller.id);
+    record.put("name", caller.name);
+    record.close();
+}
+
+std::string common_members(const core::AskedRequest& asked) {
+    std::string room;
+    room.reserve(kUsualBytes);
+    RecordText record(std::move(room));
+    if (asked.caller) put_caller(record, *asked.caller);
+    record.put("method", asked.method);
+    record.put_own("server", asked.server);
+    record.put("tool", asked.tool);
+    record.put("name", asked.name);
+    if (!asked.about.empty())
+        record.put("about",
+                   config::without_secrets(asked.method == "prompts/get" ? std::string(asked.about)
+                                                                         : shown_uri(asked.about)));
+    record.put_own("digest", asked.digest);
+    record.put_own("decision", asked.decision);
+    record.put_own("level", asked.level);
+    record.put_own("rule", asked.rule);
+    record.put_own("place", asked.place);
+    return std::move(record).take();
 }
 
 }  // namespace
 
 void RecordText::begin(std::string_view key) {
-    if (!text_.empty()) text_ += ',';
-    text_.append("\"").append(key).append("\":");
+    if (!text_.empty() && text_.back() != '{') text_ += ',';
+    text_ += '"';
+    text_.append(key).append("\":", 2);
 }
 
 void RecordText::put(std::string_view key, std::string_view foreign) {
@@ -107,6 +131,15 @@ void RecordText::put(std::string_view key, std::int64_t number) {
     text_.append(digits.begin(), end);
 }
 
+void RecordText::open(std::string_view key) {
+    begin(key);
+    text_ += '{';
+}
+
+void RecordText::close() {
+    text_ += '}';
+}
+
 void RecordText::put_raw(std::string_view key, std::string_view value) {
     begin(key);
     text_ += value;
@@ -118,7 +151,10 @@ std::string head_of_record(core::Calendar::time_point at, std::string_view kind)
     const auto day = floor<days>(at);
     const year_month_day date(day);
     const auto since = floor<milliseconds>(at - day).count();
-    std::string text = "\"at\":\"0000-00-00T00:00:00.000Z\",\"kind\":\"";
+    constexpr std::string_view kForm = "\"at\":\"0000-00-00T00:00:00.000Z\",\"kind\":\"";
+    std::string text;
+    text.reserve(kForm.size() + kind.size() + 1);
+    text = kForm;
     const auto put = [&text](std::size_t end, std::int64_t number, int digits) {
         for (; digits > 0; --digits, number /= 10)
             text[--end] = static_cast<char>('0' + number % 10);
@@ -131,35 +167,44 @@ std::string head_of_record(core::Calendar::time_point at, std::string_view kind)
     put(kBegin + 16, since / 60'000 % 60, 2);
     put(kBegin + 19, since / 1'000 % 60, 2);
     put(kBegin + 23, since % 1'000, 3);
-    return text.append(kind).append("\"");
+    text += kind;
+    return text += '"';
 }
 
-std::string members_of_request(std::string_view id, const core::AskedRequest& asked) {
-    std::string room;
-    room.reserve(kUsualBytes);
-    RecordText record(std::move(room));
-    record.put_own("id", id);
-    if (asked.caller) put_caller(record, *asked.caller);
-    record.put("method", asked.method);
-    record.put_own("server", asked.server);
-    record.put("tool", asked.tool);
-    record.put("name", asked.name);
-    if (!asked.about.empty())
-        record.put("about",
-                   config::without_secrets(asked.method == "prompts/get" ? std::string(asked.about)
-                                                                         : shown_uri(asked.about)));
-    record.put_own("digest", asked.digest);
-    record.put_own("decision", asked.decision);
-    record.put_own("level", asked.level);
-    record.put_own("rule", asked.rule);
-    record.put_own("place", asked.place);
+std::string_view CommonMembers::of(const core::AskedRequest& asked) {
+    const auto& caller = asked.caller ? *asked.caller : core::Principal{};
+    key_.assign(1, asked.caller ? static_cast<char>('0' + static_cast<int>(caller.kind)) : '-');
+    for (const std::string_view part :
+         {std::string_view(caller.id), std::string_view(caller.name), asked.method, asked.server,
+          asked.tool, asked.name, asked.about, asked.digest, asked.decision, asked.level,
+          asked.rule, asked.place}) {
+        const auto bytes = static_cast<std::uint32_t>(part.size());
+        key_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes).append(part);
+    }
+    if (const auto known = core::known_secrets(); known != std::exchange(known_secrets_, known))
+        kinds_ = {};
+    auto& kind =
+        key_.size() > kMostKey ? odd_ : kinds_[std::hash<std::string_view>()(asked.name) % kKinds];
+    if (kind.key != key_ || &kind == &odd_) kind = {key_, common_members(asked)};
+    return kind.text;
+}
+
+std::string members_of_request(std::string_view id, std::string_view common,
+                               const core::AskedRequest& asked) {
+    std::string members;
+    members.reserve(common.size() + kUsualBytes / 4);
+    members.append("\"id\":\"").append(id).append("\"");
+    if (!common.empty()) members.append(1, ',').append(common);
+    RecordText record(std::move(members));
     record.put("arguments_bytes", static_cast<std::int64_t>(asked.arguments_bytes));
     if (!asked.arguments.empty()) put_arguments(record, asked.arguments);
     return std::move(record).take();
 }
 
 std::string members_of_outcome(const core::EndedRequest& ended) {
-    RecordText record;
+    std::string room;
+    room.reserve(kUsualBytes / 4);
+    RecordText record(std::move(room));
     record.put_own("outcome", ended.outcome);
     const auto waited = ended.waited.value_or(ended.duration);
     record.put("wait_us", microseconds(waited));

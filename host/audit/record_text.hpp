@@ -16,6 +16,7 @@
 #include "core/observer.hpp"
 #include "core/time_source.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,8 @@ public:
     void put_own(std::string_view key, std::string_view word);
     void put(std::string_view key, std::int64_t number);
     void put_raw(std::string_view key, std::string_view json);
+    void open(std::string_view key);  // an object, whose members follow
+    void close();
     std::string take() && { return std::move(text_); }
 
 private:
@@ -47,8 +50,26 @@ private:
 
 // `"at":...,"kind":...`
 std::string head_of_record(core::Calendar::time_point at, std::string_view kind);
+// What requests of one kind have in common, from their caller to the place of the rule. That of the last kinds is kept,
+// as long as the same secrets are known: most requests are of few.
+class CommonMembers {
+public:
+    std::string_view of(const core::AskedRequest& asked);  // good until the next call
+
+private:
+    static constexpr std::size_t kKinds = 64, kMostKey = 2u << 10;
+    struct Kind {
+        std::string key, text;
+    };
+
+    std::string key_;
+    std::array<Kind, kKinds> kinds_;  // by their names' hashes
+    Kind odd_;                        // too long to be kept
+    std::uint64_t known_secrets_ = 0;
+};
 // Of a request what is known when it is sent, or was refused. `id`: what tells it from those of other hosts.
-std::string members_of_request(std::string_view id, const core::AskedRequest& asked);
+std::string members_of_request(std::string_view id, std::string_view common,
+                               const core::AskedRequest& asked);
 // Behind these, when it has ended.
 std::string members_of_outcome(const core::EndedRequest& ended);
 

@@ -190,8 +190,9 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
     return parse(text, limits, Huge::IsRefused);
 }
 
-Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
-    return object_of(parse_json(text, limits));
+Result<json::object> parse_json_object(std::string_view text, JsonLimits limits,
+                                       json::storage_ptr storage) {
+    return object_of(parse(text, limits, Huge::IsRefused, std::move(storage)));
 }
 
 Result<void> check_json_object(std::string_view text, JsonLimits limits) {

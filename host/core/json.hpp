@@ -36,8 +36,9 @@ struct JsonLimits {
 };
 
 Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {});
-// The same for text that has to be an object.
-Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
+// The same for text that has to be an object; in `storage`, which outlives it.
+Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {},
+                                              boost::json::storage_ptr storage = {});
 // Whether that would have one, for who needs none yet: half the price.
 Result<void> check_json_object(std::string_view text, JsonLimits limits = {});
 

@@ -114,7 +114,7 @@ struct Loop::Impl {
     std::unordered_map<int, WatchId> holders;
     std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines;
     std::unordered_map<TimerId, std::function<void()>> timers;
-    std::deque<std::function<void()>> deferred;
+    std::deque<std::function<void()>> deferred, at_end_of_round, ending;
     Clock::time_point alarm_at = Clock::time_point::max();
     std::uint64_t last_id = kLastBell;
 
@@ -226,6 +226,7 @@ struct Loop::Impl {
             if (id == kAlarm) return fire_due(), true;
             if (id != kWake && tell(id, flags)) return true;
         }
+        if (!at_end_of_round.empty()) return drain(), true;
         if (to_run.empty()) return false;
         const auto work = std::move(to_run.front());
         to_run.pop_front();
@@ -251,6 +252,15 @@ struct Loop::Impl {
     }
 
     void drain() {
+        drain_deferred();
+        if (next < came) return;
+        for (ending.swap(at_end_of_round); !ending.empty(); ending.pop_front()) {
+            contained(ending.front());
+            drain_deferred();
+        }
+    }
+
+    void drain_deferred() {
         while (!deferred.empty()) {
             const auto work = std::move(deferred.front());
             deferred.pop_front();
@@ -315,8 +325,8 @@ Loop::~Loop() {
         (std::exchange(containers, {}), ...);
         return false;
     };
-    while (
-        !all_gone(impl_->watches, impl_->timers, impl_->deferred, impl_->to_run, impl_->posted)) {
+    while (!all_gone(impl_->watches, impl_->timers, impl_->deferred, impl_->at_end_of_round,
+                     impl_->ending, impl_->to_run, impl_->posted)) {
     }
 }
 
@@ -383,6 +393,12 @@ void Loop::cancel(TimerId id) {
 
 void Loop::defer(std::function<void()> work) {
     impl_->deferred.push_back(std::move(work));
+}
+
+void Loop::defer_to_end_of_round(std::function<void()> work) {
+    // What ends a round and puts itself there again would leave nobody his turn.
+    if (!impl_->ending.empty()) return post(std::move(work));
+    impl_->at_end_of_round.push_back(std::move(work));
 }
 
 void Loop::post(std::function<void()> work) {

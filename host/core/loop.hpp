@@ -47,7 +47,9 @@ public:
 
     // Runs `work` when the current callback has returned, in order. [loop]
     void defer(std::function<void()> work);
-    // The same from any thread; wakes the loop. [any]
+    // Runs `work` when all that came with the last wait has been told, once for many of them. [loop]
+    void defer_to_end_of_round(std::function<void()> work);
+    // As defer(), from any thread; wakes the loop. [any]
     void post(std::function<void()> work);
 
     // Runs until stop(). Callable again afterwards, and from no callback, as run_until().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -254,11 +255,13 @@ public:
     }
 
     std::mutex mutex;
+    std::atomic<std::uint64_t> changes{0};
 
 private:
     void add_form(const std::string& secret) {
         auto& owners = owners_[secret];
         if (++owners > 1) return;
+        ++changes;
         by_prefix_[prefix_of(secret.data())].push_back(secret);
         ++first_bytes_[static_cast<unsigned char>(secret.front())];
     }
@@ -266,6 +269,7 @@ private:
         const auto found = owners_.find(secret);
         if (found == owners_.end() || --found->second > 0) return;
         owners_.erase(found);
+        ++changes;
         const auto same = by_prefix_.find(prefix_of(secret.data()));
         std::erase(same->second, secret);
         if (same->second.empty()) by_prefix_.erase(same);
@@ -284,6 +288,10 @@ Registry& registry() {
 }
 
 }  // namespace
+
+std::uint64_t known_secrets() {
+    return registry().changes;
+}
 
 Secrets::Secrets(Secrets&& other) noexcept {
     const std::scoped_lock lock(registry().mutex);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ private:
 
     std::deque<std::string> values_;
 };
+
+// Another one when other values are known, so that what was masked before may be masked otherwise.
+std::uint64_t known_secrets();
 
 // `text` with every secret that is known masked; in one pass over it.
 std::string masked(std::string_view text);

@@ -10,6 +10,14 @@
 
 namespace patchbay::protocol {
 
+namespace {
+
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+}  // namespace
+
 // A quote behind an odd number of backslashes closes nothing. Searched for the quote: most texts have
 // none but the last.
 std::size_t past_string(std::string_view text, std::size_t at) {
@@ -34,13 +42,19 @@ std::optional<std::string> text_of_raw(std::string_view value) {
 
 void each_of(std::string_view members,
              const std::function<bool(std::string_view key, std::string_view value)>& each) {
-    while (!members.empty()) {
-        auto value = take_item(members);
-        const auto key_end = past_string(value, 0);
-        const auto colon = value.find(':', key_end);
-        const auto raw_key = trimmed(value.substr(0, key_end));
-        if (raw_key.size() < 2 || raw_key.front() != '"' || colon == value.npos) return;
-        value = trimmed(value.substr(colon + 1));
+    const auto past_blanks = [members](std::size_t at) {
+        while (at < members.size() && is_blank(members[at])) ++at;
+        return at;
+    };
+    for (std::size_t at = 0; at < members.size(); ++at) {  // past the comma
+        at = past_blanks(at);
+        if (at == members.size() || members[at] != '"') return;
+        const auto key_end = past_string(members, at);
+        const auto raw_key = members.substr(at, key_end - at);
+        const auto colon = past_blanks(key_end);
+        if (colon >= members.size() || members[colon] != ':') return;
+        at = past_value(members, colon + 1);
+        const auto value = trimmed(members.substr(colon + 1, at - colon - 1));
         const auto key = raw_key.substr(1, raw_key.size() - 2);
         // Nearly every key stands there as it is.
         if (key.find('\\') == key.npos) {
@@ -53,9 +67,8 @@ void each_of(std::string_view members,
 }
 
 std::string_view trimmed(std::string_view text) {
-    const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!text.empty() && space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && space(text.back())) text.remove_suffix(1);
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -54,24 +55,29 @@ Subject subject_of(const ServerRequest& request, std::size_t depth) {
 }
 
 Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
-    const auto params = read_params(request, depth);
-    if (!params) return params.error();
-    RawCall read{text_member(*params, "name"), {}};
-    const auto* arguments = params->if_contains("arguments");
-    if (read.tool.empty()) return invalid("tools/call needs a \"name\"");
-    if (arguments && !arguments->is_object()) return invalid("\"arguments\" must be an object");
-    for (const auto& member : *params)
-        if (may_be_taken_for_another(member.key()))
-            return invalid("the params of tools/call: \"" + core::printable(member.key(), 80) +
-                           "\" is no member of it");
+    // It may not have been looked at yet.
+    const auto params = protocol::split_params("{" + request.params.members + "}", depth);
+    if (!params) return invalid("the params of tools/call: " + params.error().message);
+    RawCall read;
     auto& call = read.call;
-    const std::string written = "{" + request.params.members + "}";
-    for (const auto& [key, value] : protocol::members_in(written)) {
+    std::string odd;
+    protocol::each_of(params->members, [&](std::string_view key, std::string_view value) {
         if (key == "arguments")
             call.arguments = value;
-        else if (key != "name" && key != "_meta")
+        else if (key == "name")
+            read.tool = protocol::text_of_raw(value).value_or("");
+        else if (may_be_taken_for_another(key))
+            odd = key;
+        else
             protocol::append_member(call.members, key, value);
-    }
+        return odd.empty();
+    });
+    if (!odd.empty())
+        return invalid("the params of tools/call: \"" + core::printable(odd, 80) +
+                       "\" is no member of it");
+    if (read.tool.empty()) return invalid("tools/call needs a \"name\"");
+    if (!call.arguments.empty() && call.arguments.front() != '{')
+        return invalid("\"arguments\" must be an object");
     call.meta = std::move(request.params.meta);
     call.timeout = request.timeout;
     call.begun = request.begun;

@@ -158,10 +158,13 @@ std::optional<Error> ToolFinder::not_shown(const connection::Caller& caller,
                                            const std::string& name) {
     const auto* sight = caller.sight().get();
     if (!sight) return {};
-    auto owners = protocol::servers_for(name, pool_.ids());
-    if (const auto* entry = index_.find(name)) owners = {entry->server};
-    for (const auto& id : owners)
-        if (sight->holds(id, name)) return {};
+    const auto held = [&](const std::string& id) { return sight->holds(id, name); };
+    const auto held_by_any = [&](const std::vector<std::string>& owners) {
+        return std::any_of(owners.begin(), owners.end(), held);
+    };
+    const auto* entry = index_.find(name);
+    if (entry ? held(entry->server) : held_by_any(protocol::servers_for(name, pool_.ids())))
+        return {};
     return Error{ErrorCode::NotFound, "no tool \"" + core::printable(name, 80) +
                                           "\" is shown here" +
                                           core::did_you_mean(name, listed_names(sight))};

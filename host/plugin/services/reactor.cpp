@@ -291,7 +291,7 @@ patchbay_status Reactor::post(void* ctx, Posted fn) {
     auto run = [core = core_] { core->run_posted(); };
     // Of work that posts itself again each round of the loop has its share, and no more.
     if (core_->loop->on_loop_thread() && core_->running_posted.empty())
-        core_->loop->defer(std::move(run));
+        core_->loop->defer_to_end_of_round(std::move(run));
     else
         core_->loop->post(std::move(run));
     return PATCHBAY_OK;

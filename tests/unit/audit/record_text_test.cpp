@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
 
 namespace patchbay::audit {
 namespace {
@@ -25,6 +28,11 @@ struct ARecord : testing::Test {
     core::Principal client{core::Principal::Kind::Client, "7", "editor"};
     core::AskedRequest asked;
     core::EndedRequest ended;
+    CommonMembers common;
+
+    std::string members(std::string_view id) {
+        return members_of_request(id, common.of(asked), asked);
+    }
 
     ARecord() {
         asked.method = "tools/call";
@@ -43,12 +51,58 @@ struct ARecord : testing::Test {
 };
 
 TEST_F(ARecord, SaysWhoAskedForWhatAndWhyItWasLetThrough) {
-    const auto told = object(members_of_request("run-3", asked));
+    const auto told = object(members("run-3"));
     EXPECT_EQ(told,
               json::parse(R"({"id":"run-3","caller":{"kind":"client","id":"7","name":"editor"},
         "method":"tools/call","server":"files","tool":"read","name":"mcp__files__read","digest":"abc",
         "decision":"allow","level":"allow-always","rule":"tools \"read\"","place":"user config /c.toml:3:1",
         "arguments_bytes":17})"));
+}
+
+TEST_F(ARecord, OfTheNextRequestSaysWhatThatOneIs) {
+    const core::Principal another{core::Principal::Kind::Person, "7", "editor"};
+    const std::pair<const char*, std::function<void()>> changes[] = {
+        {"arguments_bytes", [&] { asked.arguments_bytes = 18; }},
+        {"caller", [&] { asked.caller = &another; }},
+        {"caller.id",
+         [&] {
+             client.id = "8";
+             asked.caller = &client;
+         }},
+        {"caller.name", [&] { client.name = "edit"; }},
+        {"method", [&] { asked.method = "prompts/get"; }},
+        {"about", [&] { asked.about = "greet"; }},
+        {"server", [&] { asked.server = "file"; }},
+        {"tool", [&] { asked.tool = "sread"; }},  // with the server before it the same letters
+        {"name", [&] { asked.name = "mcp__file__sread"; }},
+        {"digest", [&] { asked.digest = "abd"; }},
+        {"decision", [&] { asked.decision = "deny"; }},
+        {"level", [&] { asked.level = ""; }},
+        {"rule", [&] { asked.rule = ""; }},
+        {"place", [&] { asked.place = ""; }},
+        {"no caller", [&] { asked.caller = nullptr; }}};
+    for (const auto& [what, change] : changes) {
+        const auto before = members("r");
+        EXPECT_EQ(members("r"), before) << what;
+        change();
+        EXPECT_NE(members("r"), before) << what;
+        EXPECT_EQ(members("r"), members_of_request("r", CommonMembers().of(asked), asked)) << what;
+    }
+    const std::string name(5'000, 'x');
+    asked.name = asked.tool = name;
+    const std::string longest(common.of(asked));
+    EXPECT_EQ(longest, std::string(common.of(asked)));
+    EXPECT_LT(longest.size(), 3'000u);
+}
+
+TEST_F(ARecord, MasksWhatBecameASecretSinceTheRecordBefore) {
+    asked.tool = "read-sesame-open-99";
+    ASSERT_THAT(members("r"), HasSubstr("sesame"));
+    core::Secrets secrets;
+    secrets.add("sesame-open-99");
+    EXPECT_THAT(members("r"), Not(HasSubstr("sesame")));
+    secrets = core::Secrets();
+    EXPECT_THAT(members("r"), HasSubstr("sesame"));
 }
 
 TEST_F(ARecord, HasTheTimesApart) {
@@ -83,16 +137,15 @@ TEST_F(ARecord, MasksSecretsWhereverTheyStand) {
     ended.asked = asked;
     ended.outcome = "denied";
     ended.trouble = "it is sesame-open-99";
-    const auto text = members_of_request("r", asked) + members_of_outcome(ended);
+    const auto text = members("r") + members_of_outcome(ended);
     EXPECT_THAT(text, Not(HasSubstr("sesame")));
-    EXPECT_EQ(object(members_of_request("r", asked)).at("arguments"),
-              json::parse(R"({"path":"***","b":["x ***"]})"));
+    EXPECT_EQ(object(members("r")).at("arguments"), json::parse(R"({"path":"***","b":["x ***"]})"));
 }
 
 TEST_F(ARecord, MasksOfArgumentsWhatIsASecretByItsNameOrItsShape) {
     const auto recorded = [this](const std::string& arguments) {
         asked.arguments = arguments;
-        return json::serialize(object(members_of_request("r", asked)).at("arguments"));
+        return json::serialize(object(members("r")).at("arguments"));
     };
     EXPECT_EQ(
         recorded(R"({"a":1,"api_key":"plain","nested":{"password":"pw"},"token":123456789012})"),
@@ -106,7 +159,7 @@ TEST_F(ARecord, MasksOfArgumentsWhatIsASecretByItsNameOrItsShape) {
                 AllOf(HasSubstr("rm"), HasSubstr("token=***"), Not(HasSubstr("aabbcc"))));
     EXPECT_THAT(recorded("{\"a\":"), HasSubstr("a"));
     asked.arguments = "{\"zz\xc2\x9b\":\"\xe2\x80\xae\x7f\"}";
-    const auto text = members_of_request("r", asked);
+    const auto text = members("r");
     EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }))
         << text;
 }
@@ -114,7 +167,7 @@ TEST_F(ARecord, MasksOfArgumentsWhatIsASecretByItsNameOrItsShape) {
 TEST_F(ARecord, IsOneLineOfJsonWhateverItsTextsHold) {
     asked.tool = std::string_view("a\n\"\\\0\x1b[31m\xff\xe2\x80\xae", 14);
     asked.arguments = "{\n  \"a\": 1,\r\n \"b\": \"x\\ny\"}";
-    const auto text = members_of_request("r", asked);
+    const auto text = members("r");
     EXPECT_EQ(text.find('\n'), std::string::npos);
     const auto told = object(text);
     EXPECT_EQ(told.at("arguments"), json::parse(R"({"a":1,"b":"x\ny"})"));
@@ -126,7 +179,7 @@ TEST_F(ARecord, CutsWhatIsLong) {
     asked.name = long_name;
     const std::string arguments = "{\"a\":\"" + std::string(100'000, 'y') + "\"}";
     asked.arguments = arguments;
-    const auto text = members_of_request("r", asked);
+    const auto text = members("r");
     EXPECT_LT(text.size(), kMostArguments + 3 * kMostText);
     EXPECT_TRUE(object(text).at("arguments").is_string()) << "what was cut is no object any more";
 }
@@ -134,7 +187,7 @@ TEST_F(ARecord, CutsWhatIsLong) {
 TEST_F(ARecord, SaysOfAUriNeitherWhoMayReadItNorWhatStandsBehindItsPath) {
     const auto shown = [&](std::string_view about) {
         asked.about = about;
-        return std::string(object(members_of_request("1", asked)).at("about").as_string());
+        return std::string(object(members("1")).at("about").as_string());
     };
     asked.method = "resources/read";
     EXPECT_EQ(shown("file:///a/b@c"), "file:///a/b@c");

@@ -160,6 +160,43 @@ TEST_F(LoopTest, DeferredWorkRunsAfterTheCallbackAndBeforeTheNextPoll) {
                                    "deferred again"));
 }
 
+TEST_F(LoopTest, WhatIsForTheEndOfARoundRunsOnceAllThatCameIsTold) {
+    int others[2];
+    ASSERT_EQ(::pipe(others), 0);
+    std::vector<std::string> ran;
+    const auto told = [&](int end, const char* name) {
+        char c = 0;
+        ASSERT_EQ(::read(end, &c, 1), 1);
+        ran.emplace_back(name);
+        loop.defer([&, name] { ran.push_back(std::string("behind ") + name); });
+        loop.defer_to_end_of_round([&, name] { ran.push_back(std::string("ends ") + name); });
+    };
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) { told(ends[0], "one"); }));
+    ASSERT_TRUE(loop.watch(others[0], Loop::kReadable, [&](unsigned) { told(others[0], "two"); }));
+    put("x");
+    ASSERT_EQ(::write(others[1], "x", 1), 1);
+    ASSERT_TRUE(wait([&] { return ran.size() == 6; }));
+    EXPECT_THAT(ran, ElementsAre("one", "behind one", "two", "behind two", "ends one", "ends two"));
+    // Alone it is told before anybody asks whether there is enough.
+    put("x");
+    ASSERT_TRUE(wait([&] { return ran.size() > 6; }));
+    EXPECT_EQ(ran.size(), 9u);
+    for (const int end : others) ::close(end);
+}
+
+TEST_F(LoopTest, WhatPutsItselfBehindEachRoundKeepsTheLoopAwakeAndNobodyFromHisTurn) {
+    int rounds = 0;
+    bool posted = false;
+    std::function<void()> again = [&] {
+        if (++rounds < 1000) loop.defer_to_end_of_round(again);
+    };
+    loop.defer_to_end_of_round(again);
+    loop.post([&] { posted = true; });
+    ASSERT_TRUE(wait([&] { return posted; }));
+    EXPECT_LT(rounds, 1000);
+    ASSERT_TRUE(wait([&] { return rounds == 1000; }));
+}
+
 TEST_F(LoopTest, DeferredWorkOfATimerRunsBeforeTheNextTimer) {
     std::vector<int> order;
     loop.after(0ms, [&] {
