@@ -91,7 +91,7 @@ Result<void> ClientRecord::write(const ClientChange& change) const {
         {"by", change.by},
         {"at", change.at},
         {"run", change.run}};
-    if (auto kept = core::replace_file(backup_, change.before, core::Durable::Yes); !kept)
+    if (auto kept = core::replace_file(backup_, change.before, core::Durable::Text); !kept)
         return kept;
     return core::replace_file(directory_ + "/" + name_ + ".json", json::serialize(record) + "\n",
                               core::Durable::Yes);

@@ -1,6 +1,7 @@
 #include "app/host.hpp"
 
 #include "app/catalogue_folder.hpp"
+#include "app/down_servers.hpp"
 #include "app/drift_log.hpp"
 #include "app/era_file.hpp"
 #include "app/exposed_secrets.hpp"
@@ -240,14 +241,21 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
         if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
         if (state == connection::State::Ready) been_ready.insert(server);
-        if (needs_required && !why_ended && is_down(state)) need(server);
+        if (needs_required && !why_ended && DownServers::is_down(state)) need(server);
+        if (options.tells_of_servers) tell_of(server, state);
+    }
+    // It says why a little later.
+    void tell_of(const std::string& server, connection::State state) {
+        loop.defer(lifetime.guard([this, server, state] {
+            down_servers.note(server, state, [&]() -> std::string {
+                for (const auto& status : connections->statuses())
+                    if (status.id == server && status.state == state)
+                        return connection::why_not_ready(status).message;
+                return "it is another by now";
+            });
+        }));
     }
 
-    static bool is_down(connection::State state) {
-        using connection::State;
-        return state == State::Failed || state == State::Error || state == State::AuthRequired ||
-               state == State::Reconnecting;
-    }
     // What has just failed may be one of several connections to it, and is in the middle of failing.
     void need(const std::string& server) {
         const auto& all = loaded.config.servers;
@@ -257,7 +265,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
         if (found == all.end() || been_ready.contains(server)) return;
         loop.defer(lifetime.guard([this, server, place = found->place] {
             for (const auto& status : connections->statuses()) {
-                if (status.id != server || !is_down(status.state)) continue;
+                if (status.id != server || !DownServers::is_down(status.state)) continue;
                 why_ended = Error{
                     connection::why_not_ready(status).code,
                     "server \"" + server + "\" is required (" + config::to_string(place) +
@@ -331,6 +339,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue{loop.time()};
+    DownServers down_servers{loop.time(), core::log::write};
     DriftLog drifts{loop, [this](const std::string& server, const std::string& text) {
                         logs->note(server, text);
                     }};

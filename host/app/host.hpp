@@ -39,6 +39,7 @@ struct HostOptions {
     bool long_lived = true;
     bool turned_by_commands = false;       // as connection::Terms has it
     bool more_callers = true;              // may come; a verb or a batch is the only one
+    bool tells_of_servers = false;         // in the log: which are down
     bool quiet = false;                    // logs errors only, whatever the configuration says
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk

@@ -128,7 +128,26 @@ const std::string& this_run() {
     return run;
 }
 
+// What somebody did to the file since, an undo would lose.
+Error why_not_undone(const ScopeChange& change, bool there, const std::string& backup) {
+    if (change.removed && !there)
+        return {ErrorCode::NotFound, change.file + " was made by " + change.named() +
+                                         " and is gone, so there is nothing to take back"};
+    const auto what = "it is not undone: " + change.file + " was " +
+                      (there ? "changed" : "removed") + " since " + change.named() +
+                      (change.removed ? ", which made it" : "");
+    const auto copy = "cp " + core::shell_word(backup) + " " + core::shell_word(change.file);
+    if (change.removed) return {ErrorCode::Invalid, what + "; it is yours to remove"};
+    return {ErrorCode::Invalid, what + "; as it was before that" +
+                                    (there ? ", without what was changed since: " : ": ") + copy};
+}
+
 }  // namespace
+
+std::string ScopeChange::named() const {
+    if (by.empty()) return "the last change";
+    return "`patchbay " + core::printable(by, 200) + "` of " + core::printable(at, 40);
+}
 
 std::string project_folder(const config::Environment& environment) {
     std::error_code ignored;
@@ -348,13 +367,10 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
                      path + (now->there() ? ": patchbay has not changed it, or that was taken back"
                                           : ": there is no such file")};
     const auto& last = **change;
-    if (!now->there() || last.after != core::sha256_hex(now->text()))
-        return Error{ErrorCode::Invalid, path +
-                                             " was changed since; the text before patchbay "
-                                             "changed it is " +
-                                             record.backup()};
     ScopeChange done{path, now->text(), last.before, false,  last.made,
                      {},   last.value,  last.by,     last.at};
+    if (!now->there() || last.after != core::sha256_hex(now->text()))
+        return why_not_undone(done, now->there(), record.backup());
     done.also = also_changed(environment, state_directory, now->path(), last.run);
     if (trial == Trial::Yes) return done;
     std::vector<std::string> made;

@@ -37,6 +37,8 @@ struct ScopeChange {
                 at = {};  // the command that made the change, and when; empty: nobody noted it
     // Of one that is undone: files here that the same run of the command changed, and that nobody has put back.
     std::vector<std::string> also = {};
+
+    std::string named() const;  // "`patchbay mcp add docs` of 2026-11-26T15:20:36Z"
 };
 
 // Of a command, among all of this user that change files: until it ends the host that runs waits for the whole of what

@@ -141,13 +141,14 @@ int show(const GlobalOptions& global, const AuditOptions& options) {
     };
     const auto read = each_wanted(global, options, keep, &seen);
     if (!read) return report(read.error(), global);
+    if (last.empty()) say(told_of_nothing(seen, options.wanted));
     if (global.json) {
         json::array all;
         for (const auto& entry : last) all.push_back(entry.members());
         print_json(json::serialize(all));
         return kOk;
     }
-    if (last.empty()) return say(told_of_nothing(seen, options.wanted)), int(kOk);
+    if (last.empty()) return kOk;
     std::vector<std::vector<Cell>> rows{{{"N"},
                                          {"AT"},
                                          {"WHO"},
@@ -222,6 +223,9 @@ void take_filter(CLI::App& verb, AuditOptions& options) {
     verb.add_option("--tool", options.wanted.tool,
                     "Only calls of this tool, by its public name or its server's")
         ->type_name("NAME");
+    verb.add_option("--about", options.wanted.about,
+                    "Only what asked for a prompt or a resource in whose name or URI this stands")
+        ->type_name("TEXT");
     verb.add_option("--principal", options.wanted.principal,
                     "Only what these asked: person, batch, client, embedder, or an id or a name")
         ->type_name("WHO");

@@ -105,13 +105,6 @@ struct UndoOptions {
     bool dry_run = false;
 };
 
-// "`patchbay mcp add docs` of 2026-11-26T15:20:36Z".
-std::string named(const ScopeChange& change) {
-    if (change.by.empty()) return "the last change";
-    return "`patchbay " + core::printable(change.by, 200) + "` of " +
-           core::printable(change.at, 40);
-}
-
 // Whether what a checkout brings is approved, by its id as in config::Proposal.
 using Approvals = std::map<std::string, bool>;
 
@@ -177,8 +170,8 @@ void tell_undone(const ScopeChange& done, const UndoOptions& options, const Glob
             told["also_changed"] = json::array(done.also.begin(), done.also.end());
         return print_json(json::serialize(told));
     }
-    say(would + (done.removed ? "removed: " + done.file + ", which was made by " + named(done)
-                              : "restored: " + done.file + " as it was before " + named(done)));
+    say(would + (done.removed ? "removed: " + done.file + ", which was made by " + done.named()
+                              : "restored: " + done.file + " as it was before " + done.named()));
     if (options.dry_run) print_foreign(shown);
     if (global.quiet) return;
     tell_approvals(approvals);

@@ -75,8 +75,9 @@ std::string told_of_answers(const std::vector<service::Decision>& answers) {
 bool fits(const service::ToolPolicy& tool, const std::vector<std::string>& patterns) {
     if (patterns.empty()) return true;
     return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+        const auto& own = tool.request.empty() ? tool.tool : tool.request;
         return protocol::matches(pattern, tool.ruling.public_name) ||
-               protocol::matches(pattern, tool.tool);
+               protocol::matches(pattern, own);
     });
 }
 
@@ -144,9 +145,14 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     const auto ids =
         words.server.empty() ? session->host().connections().ids() : std::vector{words.server};
     if (!ids.empty()) session->host().recall_lists(ids);
-    auto tools = service::policy_of(session->servers(), session->host().decisions(), ids,
-                                    session_answers(*session));
+    const auto of_sessions = session_answers(*session);
+    auto tools =
+        service::policy_of(session->servers(), session->host().decisions(), ids, of_sessions);
     if (!tools) return session->report(tools.error());
+    auto requests = service::policy_of_requests(session->servers(), session->host().decisions(),
+                                                ids, of_sessions);
+    if (!requests) return session->report(requests.error());
+    std::move(requests->begin(), requests->end(), std::back_inserter(*tools));
     std::erase_if(*tools, [&](const auto& tool) { return !fits(tool, words.patterns); });
     if (global.json) {
         json::array all;
@@ -160,10 +166,11 @@ int list_verb(const GlobalOptions& global, const PolicyOptions& options) {
     const auto& gateway = session->host().config().gateway;
     std::vector<std::vector<Cell>> rows{{{"TOOL"}, {"LEVEL"}, {"BY"}, {"ANSWERS"}}};
     for (const auto& tool : *tools)
-        rows.push_back({{tool.ruling.public_name},
-                        {config::name_of(tool.ruling.level)},
-                        {told_of_rule(tool.ruling, gateway)},
-                        {told_of_answers(tool.answers)}});
+        rows.push_back(
+            {{tool.request.empty() ? tool.ruling.public_name : tool.server + ": " + tool.request},
+             {config::name_of(tool.ruling.level)},
+             {told_of_rule(tool.ruling, gateway)},
+             {told_of_answers(tool.answers)}});
     if (!tools->empty()) return print_table(rows), int(kOk);
     if (!words.patterns.empty()) {
         const int code = session->report_missing(nothing_fits(*session, words));

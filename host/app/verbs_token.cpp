@@ -6,12 +6,14 @@
 #include "core/text.hpp"
 #include "gateway/access/token_file.hpp"
 #include "gateway/view.hpp"
+#include "protocol/qualified_name.hpp"
 #include "service/statuses.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -59,34 +61,48 @@ void warn_of_strangers(const Session& session, const std::vector<std::string>& s
             say("warning: --servers: " + session.servers().no_such_server(id).message);
 }
 
-// A pattern that fits nothing of those servers, whatever tools they have.
-void warn_of_empty_patterns(const TokenOptions& options) {
+// Patterns that show nothing: that are about none of the servers that the token is for, or fit no tool of what these
+// listed when they were asked last. `session` null: nobody knows what is configured.
+void warn_of_patterns(Session* session, gateway::View shown, const TokenOptions& options) {
+    std::string whose = "any server";
+    if (!options.bundle.empty()) whose = "bundle \"" + core::printable(options.bundle, 80) + "\"";
+    if (!options.servers.empty()) {
+        whose = "--servers " + scope_of(options.servers);
+        shown = shown.within(
+            {.picked = gateway::View::Ids(options.servers.begin(), options.servers.end())});
+    }
+    const auto known = session ? session->host().connections().ids() : options.servers;
     for (const auto& pattern : options.tools) {
-        gateway::View view;
+        auto view = shown;
         view.tools.push_back({pattern});
-        if (std::none_of(options.servers.begin(), options.servers.end(),
-                         [&](const auto& id) { return view.holds(id); }))
-            say("warning: --tools: \"" + core::printable(pattern, 200) +
-                "\" fits no tool of --servers " + scope_of(options.servers) +
-                ", and shows nothing");
+        std::vector<std::string> meant, names;
+        std::copy_if(known.begin(), known.end(), std::back_inserter(meant),
+                     [&](const auto& id) { return view.holds(id); });
+        bool all_listed = session, fits = false;
+        if (session && !meant.empty()) session->host().recall_lists(meant);
+        for (const auto& id : meant) {
+            if (!session) break;
+            const auto& listings = session->host().catalogue().listings();
+            const auto listed = listings.find(id);
+            all_listed = all_listed && listed != listings.end() && listed->second->whole;
+            if (listed == listings.end()) continue;
+            for (const auto& tool : listed->second->tools) {
+                names.push_back(protocol::public_name(id, tool.name));
+                fits = fits || view.holds(id, names.back());
+            }
+        }
+        if (fits || (!meant.empty() && !all_listed)) continue;
+        say("warning: --tools: \"" + core::printable(pattern, 200) + "\" fits no tool of " + whose +
+            (meant.empty() ? ", and shows nothing"
+                           : " as they were listed last, and shows nothing" +
+                                 core::did_you_mean(pattern, names)));
     }
 }
 
 // Nothing that the token is for would be in it.
-void warn_of_nothing_in(const gateway::View& bundle, const std::vector<std::string>& known,
-                        const TokenOptions& options) {
-    for (const auto& pattern : options.tools) {
-        auto view = bundle;
-        view.tools.push_back({pattern});
-        if (std::none_of(known.begin(), known.end(),
-                         [&](const auto& id) { return view.holds(id); }))
-            say("warning: --tools: \"" + core::printable(pattern, 200) +
-                "\" is about no server of bundle \"" + core::printable(options.bundle, 80) +
-                "\", and shows nothing");
-    }
-    if (options.servers.empty()) return;
-    if (std::any_of(options.servers.begin(), options.servers.end(),
-                    [&](const auto& id) { return bundle.holds(id); }))
+void warn_of_servers_beside(const gateway::View& bundle, const TokenOptions& options) {
+    if (options.servers.empty() || std::any_of(options.servers.begin(), options.servers.end(),
+                                               [&](const auto& id) { return bundle.holds(id); }))
         return;
     say("warning: --servers: bundle \"" + core::printable(options.bundle, 80) +
         "\" holds none of " + scope_of(options.servers) + ", so that the token shows nothing");
@@ -106,7 +122,8 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
     }
     // A token without a bundle counts whatever is configured, and however wrong that is.
     std::unique_ptr<Session> session;
-    if (!options.bundle.empty() || (!options.servers.empty() && !global.quiet))
+    const bool narrowed = !options.servers.empty() || !options.tools.empty();
+    if (!options.bundle.empty() || (narrowed && !global.quiet))
         session = Session::open(global, Session::Life::Offline);
     // A bundle that is not there would show nothing, and nobody would be told but who brings the token.
     std::optional<gateway::View> bundle;
@@ -126,12 +143,11 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         bundle = std::move(*found);
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
-    if (!options.servers.empty() && !global.quiet) {
-        warn_of_empty_patterns(options);
+    if (!global.quiet) {
         if (session) warn_of_strangers(*session, options.servers);
+        if (bundle) warn_of_servers_beside(*bundle, options);
+        warn_of_patterns(session.get(), bundle.value_or(gateway::View()), options);
     }
-    if (bundle && !global.quiet)
-        warn_of_nothing_in(*bundle, session->host().connections().ids(), options);
     if (global.json) {
         auto told = to_json(token);
         told["token"] = text;

@@ -113,6 +113,7 @@ bool Wanted::holds(const Entry& entry) const {
     if (!since.empty() && entry.text("at") < since) return false;
     if (!server.empty() && entry.text("server") != server) return false;
     if (!tool.empty() && entry.text("tool") != tool && entry.text("name") != tool) return false;
+    if (!about.empty() && entry.text("about").find(about) == std::string_view::npos) return false;
     if (!decision.empty() && entry.text("decision") != decision) return false;
     if (principal.empty()) return true;
     const auto* who = core::object_in(&entry.members(), "caller");

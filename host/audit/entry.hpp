@@ -38,9 +38,10 @@ private:
 // All that is set has to fit.
 struct Wanted {
     std::string since{};  // as time_text() has it; empty: ever since
-    std::string server{}, tool{}, principal{}, decision{};
+    std::string server{}, tool{}, about{}, principal{}, decision{};
 
-    // `tool`: public or its server's name. `principal`: a kind, an id or a name.
+    // `tool`: public or its server's name. `about`: a part of what was asked for by another request. `principal`: a kind, an
+    // id or a name.
     bool holds(const Entry& entry) const;
 };
 

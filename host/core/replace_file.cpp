@@ -135,7 +135,7 @@ Result<void> replace(const std::string& path, std::string_view text, Durable dur
     sweep_drafts(directory, std::string_view(beginning).substr(path.rfind('/') + 1));
     Draft draft(path, beginning);
     if (draft.fd() < 0 || !write_whole(draft.fd(), text) || !looks_like(draft.fd(), likeness) ||
-        (durable == Durable::Yes && ::fsync(draft.fd()) != 0))
+        (durable != Durable::No && ::fsync(draft.fd()) != 0))
         return failed(path);
     if (likeness.last_look)
         if (auto seen = likeness.last_look(); !seen) return seen;

@@ -24,8 +24,9 @@ namespace patchbay::core {
 inline constexpr std::chrono::minutes kFreshDraft{1};
 inline constexpr std::chrono::hours kForgottenDraft{24};
 
-// What cannot be made again is worth waiting until it is on the disk.
-enum class Durable { No, Yes };
+// What cannot be made again is worth waiting until it is on the disk. Text: its name may get there later, with that of
+// the next file that is made so in its folder.
+enum class Durable { No, Text, Yes };
 
 // All of `text`, whatever a signal interrupts. False: errno says why.
 bool write_whole(int fd, std::string_view text);

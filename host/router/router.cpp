@@ -492,6 +492,18 @@ Ruling Router::ruling(core::Trust trust, const connection::Sight* sight, const s
     return ruling;
 }
 
+Ruling Router::ruling(core::Trust trust, const std::string& server,
+                      const std::string& method) const {
+    auto judged = impl_->rules.judge(trust, server, method);
+    Ruling made{server, prefix_of(server)};
+    made.decision = judged.decision();
+    made.level = judged.verdict.level;
+    if (judged.verdict.rule) made.rule = *judged.verdict.rule;
+    made.reason = std::move(judged.denied.message);
+    made.definition = impl_->definitions.of(server);
+    return made;
+}
+
 std::optional<Error> Router::certain_denial(const Caller& caller,
                                             const std::string& public_name) const {
     std::optional<Error> denied = impl_->finder.not_shown(caller, public_name);

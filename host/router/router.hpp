@@ -160,6 +160,8 @@ public:
 
     // As a call of that name would be judged now; nothing is brought up for it. `sight` null: all is shown.
     Ruling ruling(core::Trust trust, const connection::Sight* sight, const std::string& name);
+    // The same of a request that calls no tool; its public name is the prefix of its server's tools.
+    Ruling ruling(core::Trust trust, const std::string& server, const std::string& method) const;
 
     // Why a call of that name is forbidden whoever owns such a tool, where that is certain before
     // any server starts.

@@ -5,6 +5,7 @@
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -25,35 +26,65 @@ std::set<std::string> tools_of(const config::Server& server, const catalogue::Ca
     return tools;
 }
 
+// Of those that count here for these servers.
+Result<std::vector<Decision>> answers_of(Decisions& decisions, const std::vector<std::string>& ids,
+                                         const std::vector<Decision>& of_sessions) {
+    const auto kept = decisions.file().all();
+    if (!kept) return kept.error();
+    auto answers = **kept;
+    answers.insert(answers.end(), of_sessions.begin(), of_sessions.end());
+    std::erase_if(answers, [&](const auto& each) {
+        return std::find(ids.begin(), ids.end(), each.server) == ids.end() ||
+               !decisions.counts_here(each);
+    });
+    return answers;
+}
+
 }  // namespace
 
 Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
                                           const std::vector<std::string>& ids,
                                           const std::vector<Decision>& of_sessions) {
-    const auto kept = decisions.file().all();
-    if (!kept) return kept.error();
-    auto answers = **kept;
-    answers.insert(answers.end(), of_sessions.begin(), of_sessions.end());
+    const auto answers = answers_of(decisions, ids, of_sessions);
+    if (!answers) return answers.error();
     std::vector<ToolPolicy> all;
     for (const auto& server : servers.config().servers) {
         if (std::find(ids.begin(), ids.end(), server.id) == ids.end()) continue;
         auto tools = tools_of(server, servers.router().catalogue());
-        for (const auto& each : answers)
-            if (each.server == server.id && !each.tool.empty() && decisions.counts_here(each))
-                tools.insert(each.tool);
+        for (const auto& each : *answers)
+            if (each.server == server.id && !each.tool.empty()) tools.insert(each.tool);
         for (const auto& tool : tools) {
-            ToolPolicy made{server.id, tool, {}, {}};
+            ToolPolicy made{server.id, tool, {}, {}, {}};
             made.ruling = servers.router().ruling(core::Trust::Approves, nullptr,
                                                   protocol::public_name(server.id, tool));
-            for (const auto& each : answers)
-                if (each.server == server.id && each.tool == tool && decisions.counts_here(each))
-                    made.answers.push_back(each);
+            for (const auto& each : *answers)
+                if (each.server == server.id && each.tool == tool) made.answers.push_back(each);
             all.push_back(std::move(made));
         }
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.server < b.server; });
     return all;
+}
+
+Result<std::vector<ToolPolicy>> policy_of_requests(const Servers& servers, Decisions& decisions,
+                                                   const std::vector<std::string>& ids,
+                                                   const std::vector<Decision>& of_sessions) {
+    const auto answers = answers_of(decisions, ids, of_sessions);
+    if (!answers) return answers.error();
+    std::map<std::pair<std::string, std::string>, ToolPolicy> all;
+    for (const auto& each : *answers) {
+        if (!each.tool.empty()) continue;
+        auto& made = all[{each.server, each.request}];
+        made.answers.push_back(each);
+        if (!made.request.empty()) continue;
+        made.server = each.server;
+        made.request = each.request;
+        made.ruling = servers.router().ruling(core::Trust::Approves, each.server, each.request);
+    }
+    std::vector<ToolPolicy> sorted;
+    for (auto& [key, made] : all) sorted.push_back(std::move(made));
+    return sorted;
 }
 
 json::object to_json(const Decision& answer) {
@@ -67,11 +98,14 @@ json::object to_json(const Decision& answer) {
 
 json::object to_json(const ToolPolicy& tool) {
     const auto& ruling = tool.ruling;
-    json::object out{{"tool", ruling.public_name},
-                     {"server", tool.server},
-                     {"name", tool.tool},
-                     {"listed", ruling.listed},
-                     {"level", config::name_of(ruling.level)}};
+    json::object out{{"server", tool.server}, {"level", config::name_of(ruling.level)}};
+    if (tool.request.empty()) {
+        out["tool"] = ruling.public_name;
+        out["name"] = tool.tool;
+        out["listed"] = ruling.listed;
+    } else {
+        out["request"] = tool.request;
+    }
     out["decision"] = ruling.decision == policy::Decision::Allow  ? "allow"
                       : ruling.decision == policy::Decision::Deny ? "deny"
                                                                   : "ask";

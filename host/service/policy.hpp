@@ -2,7 +2,7 @@
 //
 // Threads: [loop]. Connects nothing: of a server that nobody has asked only those tools are known that rules name.
 // Errors:  of the record of answers.
-// Source:  config/schema/api/results.schema.json, `policy_tool`.
+// Source:  config/schema/api/results.schema.json, `policy_tool` and `policy_request`.
 #pragma once
 
 #include "service/decisions.hpp"
@@ -17,8 +17,9 @@ namespace patchbay::service {
 
 struct ToolPolicy {
     std::string server;             // id
-    std::string tool;               // the server's own name of it
-    router::Ruling ruling;          // of a call that the person types
+    std::string tool;               // the server's own name of it; empty: `request`
+    std::string request;            // the method of what calls no tool
+    router::Ruling ruling;          // of what the person types
     std::vector<Decision> answers;  // that count here, whether it is described so still or not
 };
 
@@ -26,6 +27,11 @@ struct ToolPolicy {
 Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
                                           const std::vector<std::string>& ids,
                                           const std::vector<Decision>& of_sessions = {});
+
+// The same of requests that call no tool, as far as an answer is kept of them.
+Result<std::vector<ToolPolicy>> policy_of_requests(const Servers& servers, Decisions& decisions,
+                                                   const std::vector<std::string>& ids,
+                                                   const std::vector<Decision>& of_sessions = {});
 
 boost::json::object to_json(const ToolPolicy& tool);
 boost::json::object to_json(const Decision& answer);

@@ -208,6 +208,8 @@ TEST_F(AnAudit, HasWhatIsReadToo) {
     EXPECT_THAT(home.run({"audit", "show"}).out,
                 AllOf(HasSubstr("resources/read example://text"), HasSubstr("prompts/get greet"),
                       Not(HasSubstr("sesame"))));
+    EXPECT_THAT(home.run({"audit", "show", "--about", "gre"}).out,
+                AllOf(HasSubstr("prompts/get greet"), Not(HasSubstr("example://"))));
 }
 
 TEST_F(AnAudit, SaysThatAWordMeansNothingInsteadOfThatNothingIsThere) {
@@ -222,6 +224,9 @@ TEST_F(AnAudit, SaysThatAWordMeansNothingInsteadOfThatNothingIsThere) {
     EXPECT_EQ(server.exit_code, 0);
     EXPECT_THAT(server.err, AllOf(HasSubstr("no record fits: 1 record was looked at"),
                                   HasSubstr("none is of server \"xy\"")));
+    const auto as_json = home.run({"audit", "show", "--server", "xy", "--json"});
+    EXPECT_EQ(as_json.out, "[]\n");
+    EXPECT_EQ(as_json.err, server.err);
     EXPECT_THAT(home.run({"audit", "show", "--principal", "persn"}).err,
                 HasSubstr("none is of principal \"persn\"; did you mean \"person\"?"));
     EXPECT_EQ(home.run({"audit", "show", "--decision", "asked"}).exit_code, 0);

@@ -127,9 +127,30 @@ TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince
     home.write(project, before + "# a word\n");
     const auto refused = home.run({"config", "undo", project});
     EXPECT_EQ(refused.exit_code, 3);
-    EXPECT_THAT(refused.err,
-                HasSubstr("was changed since; the text before patchbay changed it is "));
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(" was changed since `patchbay mcp add x` of 20"),
+                                   HasSubstr("without what was changed since: cp ")));
     EXPECT_EQ(text(project), before + "# a word\n");
+    // What it says puts it back.
+    fs::remove(home.work() / project);
+    const auto gone = home.run({"config", "undo", project});
+    EXPECT_EQ(gone.exit_code, 3);
+    const auto command = gone.err.substr(gone.err.rfind("cp "));
+    EXPECT_THAT(gone.err, HasSubstr(" was removed since `patchbay mcp add x` of 20"));
+    EXPECT_EQ(run({{"/bin/sh", "-c", command}, {{"PATH", "/bin"}}, home.work(), {}}).exit_code, 0)
+        << command;
+    EXPECT_EQ(text(project), before);
+}
+
+TEST_F(EditVerbs, AFileThatAChangeHasMadeIsNotTakenBackOnceSomebodyHasWrittenIt) {
+    ASSERT_EQ(edit({"add", "x", "--", "true"}).exit_code, 0);
+    const auto made = text(project);
+    home.write(project, made + "# a word\n");
+    EXPECT_THAT(home.run({"config", "undo", project}).err,
+                HasSubstr("Z, which made it; it is yours to remove"));
+    fs::remove(home.work() / project);
+    const auto gone = home.run({"config", "undo", project});
+    EXPECT_EQ(gone.exit_code, 6);
+    EXPECT_THAT(gone.err, HasSubstr("is gone, so there is nothing to take back"));
 }
 
 TEST_F(EditVerbs, WhatOneCommandChangedIsTakenBackAtOnce) {

@@ -1,5 +1,6 @@
 // `patchbay policy list, set, reset`: which level counts for each tool by which file, and how it is changed.
 #include "integration/asking.hpp"
+#include "support/result_schema.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -138,6 +139,27 @@ TEST_F(PolicyVerb, ListSaysWhichFileGaveEachLevelAndWhoAnswered) {
                 AllOf(HasSubstr("require-approval  tools \"echo\" (user config"),
                       HasSubstr("allow-always by person, 20"), Not(HasSubstr("mcp__x__add"))));
     EXPECT_EQ(home.run({"policy", "list", "--server", "nobody"}).exit_code, 6);
+}
+
+TEST_F(PolicyVerb, ListHasWhatWasAnsweredAboutRequestsThatCallNoTool) {
+    const Words ask{"--set", "permissions.ask=[\"mcp__x__*\"]"};
+    Words read = ask, list = ask;
+    for (const char* word : {"resources", "read", "example://text", "--server", "x"})
+        read.emplace_back(word);
+    for (const char* word : {"policy", "list", "--server", "x"}) list.emplace_back(word);
+    answer_at_terminal("a\r", 0, read);
+    const auto table = home.run(list);
+    EXPECT_THAT(table.out, AllOf(HasSubstr("\nx: resources/read "), HasSubstr("permissions.ask"),
+                                 HasSubstr("allow-always by person, 20")));
+    list.emplace_back("resources/read");
+    list.emplace_back("--json");
+    const auto told = json::parse(home.run(list).out);
+    ASSERT_EQ(told.as_array().size(), 1u) << told;
+    EXPECT_TRUE(is_a("policy_request", told.at(0))) << told;
+    EXPECT_EQ(told.at(0).at("decision"), "ask");
+    EXPECT_EQ(told.at(0).at("answers").at(0).at("counts"), true);
+    EXPECT_EQ(home.run({"policy", "reset", "--server", "x", "resources/read"}).exit_code, 0);
+    EXPECT_THAT(home.run(list).err, HasSubstr("no tool is known that fits \"resources/read\""));
 }
 
 TEST_F(PolicyVerb, ResetTakesLevelsAndAnswersAway) {

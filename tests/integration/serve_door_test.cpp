@@ -244,6 +244,15 @@ TEST_F(ServeDoor, ATokenThatWouldShowNothingIsWarnedOf) {
     const auto fine =
         home.run({"token", "add", "b", "--servers", "x,y", "--tools", "mcp__y__*,mcp__*"});
     EXPECT_THAT(fine.err, Not(HasSubstr("warning")));
+    const auto of_nobody = home.run({"token", "add", "c", "--tools", "mcp__z__*"});
+    EXPECT_THAT(of_nobody.err, HasSubstr("\"mcp__z__*\" fits no tool of any server, and shows"));
+    EXPECT_THAT(home.run({"token", "add", "d", "--tools", "mcp__x__ehco"}).err,
+                Not(HasSubstr("warning")))
+        << "nobody has asked yet which tools it has";
+    home.run({"tools"});
+    EXPECT_THAT(home.run({"token", "add", "e", "--tools", "mcp__x__ehco,mcp__x__echo"}).err,
+                AllOf(HasSubstr("\"mcp__x__ehco\" fits no tool of any server as they were listed"),
+                      HasSubstr("did you mean \"mcp__x__echo\""), Not(HasSubstr("echo\" fits"))));
 }
 
 TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
@@ -267,8 +276,8 @@ TEST_F(ServeDoor, ATokenOfABundleShowsThatAloneAndNothingOnceTheBundleIsGone) {
     EXPECT_THAT(nothing.err, HasSubstr("bundle \"few\" holds none of y"));
     const auto no_tool = home.run(
         {"token", "add", "w", "--bundle", "few", "--tools", "mcp__y__*", "--tools", "mcp__x__*"});
-    EXPECT_THAT(no_tool.err, AllOf(HasSubstr("\"mcp__y__*\" is about no server of bundle \"few\""),
-                                   Not(HasSubstr("\"mcp__x__*\" is"))));
+    EXPECT_THAT(no_tool.err, AllOf(HasSubstr("\"mcp__y__*\" fits no tool of bundle \"few\""),
+                                   Not(HasSubstr("\"mcp__x__*\" fits"))));
     EXPECT_THAT(home.run({"token", "list"}).out, HasSubstr("few"));
     EXPECT_THAT(home.run({"token", "list", "--json"}).out, HasSubstr("\"bundle\":\"few\""));
 

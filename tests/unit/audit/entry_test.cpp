@@ -32,6 +32,10 @@ TEST(AnEntry, IsWantedWhereAllFits) {
     EXPECT_FALSE(Wanted{.principal = "person"}.holds(entry()));
     EXPECT_FALSE(Wanted{.server = "file"}.holds(entry()));
     EXPECT_FALSE(Wanted{.decision = "deny"}.holds(entry()));
+    EXPECT_FALSE(Wanted{.about = "a"}.holds(entry()));
+    const auto read = entry(R"(,"about":"file:///notes.txt")");
+    EXPECT_TRUE(Wanted{.about = "notes"}.holds(read));
+    EXPECT_FALSE(Wanted{.about = "motes"}.holds(read));
     EXPECT_TRUE(Wanted{.since = "2026-07-28"}.holds(entry()));
     EXPECT_TRUE(Wanted{.since = "2026-07-28T09:00:00"}.holds(entry()));
     EXPECT_FALSE(Wanted{.since = "2026-07-28T09:01"}.holds(entry()));
