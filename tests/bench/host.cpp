@@ -1,10 +1,13 @@
 // The host's side of the same: a whole app::Host, configuration, policy and supervisor included,
 // and calls through Router::call as the command line makes them. SERVER is a program or an URL.
 //   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | beside URL CALLS PILE
-//   patchbay-bench-host decide TIMES
+//   patchbay-bench-host SERVER guarded CALLS STATE
+//   patchbay-bench-host decide TIMES | audit RECORDS STATE
 #include "app/host.hpp"
 
 #include "app/local_caller.hpp"
+#include "app/server_pins.hpp"
+#include "audit/audit_log.hpp"
 #include "measure.hpp"
 #include "policy/policy.hpp"
 
@@ -59,6 +62,26 @@ router::Call echo() {
     call.name = "mcp__peer__echo";
     call.arguments = R"({"message":"hello, world"})";
     return call;
+}
+
+// Nothing is let through but by a rule, a changed tool is blocked, and each call is recorded: all of that in `state`.
+void guard(app::HostOptions& options, const std::string& state) {
+    options.state_directory = state;
+    for (const char* setting : {"servers.peer.pins=block", "servers.peer.tools.echo=allow-always"})
+        options.environment.sets.emplace_back(setting);
+}
+
+void approve_all(app::Host& host) {
+    auto& pins = host.pins()->pins();
+    const auto public_name = [](const std::string& tool) { return "mcp__peer__" + tool; };
+    bool done = false;
+    pins.approve("peer", pins.listed("peer", public_name), 1, [&done](const Result<void>& kept) {
+        errno = 0;
+        if (!kept) bench::give_up(kept.error().message);
+        done = true;
+    });
+    host.run_until([&done] { return done; });
+    if (!pins.any("peer")) bench::give_up("nothing was approved");
 }
 
 void call_once(app::Host& host, connection::Caller& caller) {
@@ -163,6 +186,39 @@ void decide(std::size_t times) {
     std::printf("us_per_decision %.3f\n", took / static_cast<double>(times));
 }
 
+// What a record takes of the processor, its part of the writing behind included.
+void record(std::size_t records, const std::string& state) {
+    constexpr std::size_t kRound = 64;
+    core::Loop loop;
+    const config::AuditSettings settings;
+    const core::Principal caller{core::Principal::Kind::Client, "1", "bench",
+                                 core::Trust::NeedsApproval};
+    core::AskedRequest asked{.method = "tools/call",
+                             .server = "peer",
+                             .tool = "echo",
+                             .name = "mcp__peer__echo",
+                             .caller = &caller,
+                             .decision = "allow",
+                             .level = "allow-always",
+                             .rule = "servers.peer.tools.echo = \"allow-always\"",
+                             .place = "/home/user/.config/patchbay/config.toml:12",
+                             .digest = "sha256:0123456789abcdef0123456789abcdef",
+                             .arguments_bytes = 26};
+    const auto before = bench::cpu_seconds_of_this_process();
+    {
+        audit::AuditLog log(loop, state, settings);
+        for (std::size_t i = 0; i < records; ++i) {
+            asked.number = i + 1;
+            static_cast<void>(log.on_request_sent({asked}));
+            log.on_request_ended({asked, "ok", std::chrono::microseconds(40), 64, 64, {}, {}});
+            // A host's loop has a turn between calls.
+            if (i % kRound == 0) loop.run_until([] { return true; });
+        }
+    }
+    const auto took = (bench::cpu_seconds_of_this_process() - before) * 1e6;
+    std::printf("us_per_record %.3f\n", took / static_cast<double>(records));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,22 +229,28 @@ int main(int argc, char** argv) {
         return static_cast<std::size_t>(std::atoll(argv[index]));
     };
     if (argc == 3 && std::strcmp(argv[1], "decide") == 0) return decide(number(2)), 0;
-    if (!is("latency", 1) && !is("throughput", 2) && !is("beside", 3)) {
+    if (argc == 4 && std::strcmp(argv[1], "audit") == 0) return record(number(2), argv[3]), 0;
+    if (!is("latency", 1) && !is("throughput", 2) && !is("beside", 3) && !is("guarded", 2)) {
         std::fputs(
             "usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | "
-            "beside URL CALLS PILE\n       patchbay-bench-host decide TIMES\n",
+            "beside URL CALLS PILE | guarded CALLS STATE\n"
+            "       patchbay-bench-host decide TIMES | audit RECORDS STATE\n",
             stderr);
         return 64;
     }
-    app::Host host(options_for(argv[1], is("beside", 3) ? argv[3] : ""));
+    auto options = options_for(argv[1], is("beside", 3) ? argv[3] : "");
+    if (is("guarded", 2)) guard(options, argv[4]);
+    app::Host host(std::move(options));
     for (const auto& diagnostic : host.config().diagnostics) {
         std::fprintf(stderr, "%s\n", config::to_string(diagnostic).c_str());
     }
     app::LocalCaller caller(host.callers(),
-                            {core::Principal::Kind::Embedder, "1", "bench", core::Trust::Approves},
+                            {core::Principal::Kind::Embedder, "1", "bench",
+                             is("guarded", 2) ? core::Trust::NeedsApproval : core::Trust::Approves},
                             {host.config().client, {}});
     call_once(host, caller);
-    if (is("latency", 1)) {
+    if (is("guarded", 2)) approve_all(host);
+    if (is("latency", 1) || is("guarded", 2)) {
         latency(host, caller, number(3), [](std::size_t) {});
         std::puts("");
     } else if (is("beside", 3)) {

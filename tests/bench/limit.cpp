@@ -1,7 +1,7 @@
 // The limit: the least that a client of this protocol can do on this machine. Raw pipes, blocking
-// calls, a text search instead of a parser, no supervisor, no configuration; the same server, and
-// the same messages that the host sends. A SERVER that is an URL is spoken to by limit_http.cpp.
-//   patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers N | once
+// calls, a text search instead of a parser, no configuration, and no supervisor unless one is named; the
+// same server, and the same messages that the host sends. A SERVER that is an URL is spoken to by limit_http.cpp.
+//   patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers N [SUPERVISOR] | once
 #include "limit_http.hpp"
 #include "measure.hpp"
 
@@ -11,11 +11,14 @@
 #include <memory>
 #include <poll.h>
 #include <string>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace {
 
 using bench::Child;
+using namespace std::string_literals;
 
 constexpr const char* kMeta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
@@ -76,12 +79,25 @@ void throughput(const std::string& server, std::size_t calls, std::size_t flight
     std::printf("calls_per_s %.0f\n", static_cast<double>(calls) / seconds);
 }
 
+// Alone, or under the program that ends all of its tree when this one is gone. Its control socket stays open as long
+// as this process.
+std::unique_ptr<Child> started(const std::string& server, const std::string& supervisor) {
+    if (supervisor.empty()) return std::make_unique<Child>(std::vector{server});
+    int control[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
+        bench::give_up("socketpair");
+    auto child =
+        std::make_unique<Child>(std::vector{supervisor, "namespace"s, server, server}, control[1]);
+    ::close(control[1]);
+    return child;
+}
+
 // All started before the first is spoken to; each answer is followed by the next request at once.
-void servers(const std::string& server, std::size_t count) {
+void servers(const std::string& server, std::size_t count, const std::string& supervisor) {
     std::vector<std::unique_ptr<Child>> children;
     std::vector<pollfd> watched;
     for (std::size_t i = 0; i < count; ++i) {
-        children.push_back(std::make_unique<Child>(std::vector<std::string>{server}));
+        children.push_back(started(server, supervisor));
         children.back()->write(request(1, "server/discover", ""));
         watched.push_back({children.back()->out(), POLLIN, 0});
     }
@@ -105,6 +121,7 @@ void servers(const std::string& server, std::size_t count) {
     std::puts("ready");
     std::fflush(stdout);
     std::getchar();  // stays until its stdin ends, so that its memory can be read
+    std::_Exit(0);   // the supervisors see to the rest
 }
 
 void once(const std::string& server) {
@@ -130,13 +147,15 @@ int main(int argc, char** argv) {
     else if (is("throughput", 2))
         throughput(argv[1], number(3), number(4));
     else if (is("servers", 1))
-        servers(argv[1], number(3));
+        servers(argv[1], number(3), {});
+    else if (is("servers", 2))
+        servers(argv[1], number(3), argv[4]);
     else if (is("once", 0))
         once(argv[1]);
     else {
         std::fputs(
             "usage: patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers "
-            "N | once\n"
+            "N [SUPERVISOR] | once\n"
             "       patchbay-bench-limit URL latency CALLS | throughput CALLS FLIGHT | streams "
             "COUNT [modern] [tool=NAME] [bytes=COUNT]\n",
             stderr);

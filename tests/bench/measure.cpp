@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -48,17 +49,22 @@ double percentile(std::vector<double>& values, double share) {
     return values[place];
 }
 
+double milliseconds_since(Clock::time_point start) {
+    return microseconds(Clock::now() - start) / 1000;
+}
+
 double median(std::vector<double> values) {
     return percentile(values, 0.5);
 }
 
-Child::Child(const std::vector<std::string>& command) {
+Child::Child(const std::vector<std::string>& command, int third) {
     int input[2], output[2];
     if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) give_up("pipe");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    if (third >= 0) posix_spawn_file_actions_adddup2(&actions, third, STDERR_FILENO + 1);
     std::vector<char*> arguments;
     for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
@@ -158,6 +164,12 @@ double cpu_seconds(pid_t pid) {
         if (std::ifstream(task.path() / "schedstat") >> ran) nanoseconds += ran;
     }
     return nanoseconds / 1e9;
+}
+
+double cpu_seconds_of_this_process() {
+    timespec used{};
+    if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) give_up("clock_gettime");
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
 double value_in(std::string_view line, std::string_view key) {

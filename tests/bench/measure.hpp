@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 [[noreturn]] void give_up(const std::string& why);  // with errno's text when it is set
 
 double microseconds(Clock::duration time);
+double milliseconds_since(Clock::time_point start);
 double median(std::vector<double> values);
 // `share` of 0.99: 99 of 100 values are not above it.
 double percentile(std::vector<double>& values, double share);
@@ -24,7 +25,8 @@ double percentile(std::vector<double>& values, double share);
 // A program with its stdin and stdout on pipes of ours, all blocking; stderr is ours.
 class Child {
 public:
-    explicit Child(const std::vector<std::string>& command);
+    // `third`: what it gets as its descriptor 3; -1: nothing.
+    explicit Child(const std::vector<std::string>& command, int third = -1);
     ~Child();  // closes its stdin and waits for it
     Child(const Child&) = delete;
 
@@ -54,6 +56,7 @@ double most_resident_mb(pid_t pid);
 
 // What all threads of a process have run so far.
 double cpu_seconds(pid_t pid);
+double cpu_seconds_of_this_process();  // threads that have ended included
 
 // A number after `key` in a line of "key value key value", as the programs print their results.
 double value_in(std::string_view line, std::string_view key);

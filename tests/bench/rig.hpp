@@ -40,6 +40,7 @@ public:
     ~Home();
     Home(const Home&) = delete;
     std::string config() const { return folder_ + "/bench.toml"; }
+    std::string state() const { return folder_ + "/state"; }  // for a program that is told where
     Command command(Command arguments) const;
 
 private:

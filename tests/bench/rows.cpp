@@ -48,12 +48,33 @@ void measure_throughput(const Programs& programs, double effort, bool pin, std::
                     "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.4, kNone, true});
 }
 
+// Row 1 again, of calls that a rule lets through, to approved tools, each recorded; and what of that costs how much.
 void measure_policy(const Programs& programs, double effort, std::vector<Row>& rows) {
+    const Home home(programs, 0, "");
     const auto times = std::to_string(repeat(200'000, effort));
-    std::vector<double> taken;
-    for (int i = repeat(5, effort); i > 0; --i)
-        taken.push_back(value_in(run({programs.host(), "decide", times}), "us_per_decision "));
-    rows.push_back({"27", "a decision, 10,000 rules", "us", kNone, median(taken), kNone, 2});
+    const auto calls = std::to_string(repeat(50'000, effort));
+    std::vector<double> deciding, recording;
+    Pair p50;
+    alternate(
+        repeat(5, effort),
+        [&] {
+            p50.limit.push_back(value_in(
+                run(pinned({programs.limit(), programs.server(), "latency", calls})), "p50_us "));
+        },
+        [&] {
+            p50.ours.push_back(value_in(
+                run(pinned({programs.host(), programs.server(), "guarded", calls, home.state()})),
+                "p50_us "));
+            deciding.push_back(
+                value_in(run({programs.host(), "decide", times}), "us_per_decision "));
+            recording.push_back(
+                value_in(run({programs.host(), "audit", times, home.state()}), "us_per_record "));
+        });
+    rows.push_back({"1", "the same by a rule, pinned tools, audit on", "us", median(p50.limit),
+                    median(p50.ours), 2.5, kNone});
+    rows.push_back({"27", "a decision, 10,000 rules", "us", kNone, median(deciding), kNone, 2});
+    rows.push_back({"28", "a record of the audit, CPU with its writing", "us", kNone,
+                    median(recording), kNone, 3});
 }
 
 double whole_run_ms(const Command& command) {
@@ -61,18 +82,28 @@ double whole_run_ms(const Command& command) {
     Child child(command);
     errno = 0;
     if (child.wait() != 0) give_up(command[0] + " failed");
-    return microseconds(Clock::now() - start) / 1000;
+    return milliseconds_since(start);
 }
 
 void measure_servers(const Programs& programs, double effort, int servers, std::vector<Row>& rows) {
     const Home home(programs, servers, "command = \"" + programs.server() + "\"\n");
     Pair ready, memory;
+    std::vector<double> unsupervised;
+    const Command alone{programs.limit(), programs.server(), "servers", std::to_string(servers)};
+    auto supervised = alone;
+    supervised.push_back(programs.supervisor());
     const auto limit = [&] {
-        const auto start = Clock::now();
-        Child child({programs.limit(), programs.server(), "servers", std::to_string(servers)});
-        child.read_line();
-        ready.limit.push_back(microseconds(Clock::now() - start) / 1000);
-        memory.limit.push_back(resident_mb(child.pid()));
+        const auto until_ready = [&](const Command& command, std::vector<double>& times,
+                                     const std::function<void(pid_t)>& look) {
+            const auto start = Clock::now();
+            Child child(command);
+            child.read_line();
+            times.push_back(milliseconds_since(start));
+            look(child.pid());
+        };
+        until_ready(alone, unsupervised,
+                    [&](pid_t pid) { memory.limit.push_back(resident_mb(pid)); });
+        until_ready(supervised, ready.limit, [](pid_t) {});
     };
     const auto ours = [&] {
         const auto start = Clock::now();
@@ -81,7 +112,7 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
         std::string line;
         do line = child.read_line();  // notifications of servers may come first
         while (line.rfind("{\"event\"", 0) == 0);
-        ready.ours.push_back(microseconds(Clock::now() - start) / 1000);
+        ready.ours.push_back(milliseconds_since(start));
         memory.ours.push_back(resident_mb(child.pid()));
         errno = 0;
         if (line.find("mcp__s" + std::to_string(servers) + "__echo") == std::string::npos) {
@@ -95,6 +126,8 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
     rows.push_back({many ? "10" : "11", name + ", exec to last tools/list", "ms",
                     median(ready.limit), median(ready.ours), many ? 1.5 : kNone,
                     many ? kNone : 10});
+    rows.push_back({"-", "the same (limit: without supervisors)", "ms", median(unsupervised),
+                    median(ready.ours), kNone, kNone});
     rows.push_back({"12", "resident memory of the host, " + name, "MB", median(memory.limit),
                     median(memory.ours), kNone, many ? 18.0 : 14.0});
 }

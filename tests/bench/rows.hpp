@@ -12,6 +12,9 @@ namespace bench {
 struct Programs {
     std::string directory;  // build/release/bin
     std::string server() const { return directory + "/patchbay-example-server"; }
+    std::string supervisor() const {
+        return directory + "/../libexec/patchbay/patchbay-supervisor";
+    }
     std::string http_server() const { return directory + "/patchbay-bench-http-server"; }
     std::string relay() const { return directory + "/patchbay-bench-relay"; }
     std::string limit() const { return directory + "/patchbay-bench-limit"; }

@@ -20,10 +20,6 @@ constexpr int kInEachScope = 10;
 constexpr std::size_t kLargeFileBytes = 1u << 20;
 constexpr int kServersOfLargeFile = 100;
 
-double milliseconds_since(Clock::time_point start) {
-    return microseconds(Clock::now() - start) / 1000;
-}
-
 void put(const fs::path& file, const std::string& text) {
     fs::create_directories(file.parent_path());
     std::ofstream out(file, std::ios::binary);

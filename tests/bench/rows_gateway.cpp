@@ -271,7 +271,11 @@ void measure_longest(const Programs& programs, const Home& home, double effort,
 
 void measure_gateway(const Programs& programs, double effort, std::vector<Row>& rows) {
     measure_stdio(programs, effort, rows);
-    const Home home(programs, 1, "command = \"" + programs.server() + "\"\n");
+    // By a rule, to approved tools of which a changed one is blocked, each call recorded.
+    const Home home(programs, 1,
+                    "command = \"" + programs.server() +
+                        "\"\npins = \"block\"\ntools.\"*\" = \"allow-always\"\n");
+    run(home.command({"trust", "s1", "--tools"}));
     measure_latency(programs, home, effort, rows);
     measure_throughput(programs, home, effort, rows);
     measure_idle(programs, home, effort, rows);

@@ -90,10 +90,6 @@ private:
     std::string text_;
 };
 
-double milliseconds_since(Clock::time_point start) {
-    return microseconds(Clock::now() - start) / 1000;
-}
-
 double once_ms(const Programs& programs) {
     const auto start = Clock::now();
     Child child({programs.limit(), programs.server(), "once"});
