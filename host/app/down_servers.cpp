@@ -23,22 +23,27 @@ void DownServers::note(const std::string& server, State state, const Why& why) {
             tell_(core::log::Level::Info, "server \"" + server + "\" is ready again");
         return;
     }
+    // Whoever has turned it off knows; if it is turned on again that is another beginning.
+    if (state == State::Stopped || state == State::Disabled) return forget(server);
     if (!is_down(state)) return;
     auto& known = known_[server];
     // Between two attempts it is as it was.
     if (known.state == state || (is_down(known.state) && state == State::Reconnecting)) return;
     known.state = state;
     const auto now = time_.now();
-    if (found != known_.end() && state == State::Reconnecting && now - known.told < kPause) {
+    const auto [told, is_first] = known.told.try_emplace(state, now);
+    if (!is_first && now - told->second < kPause) {
         ++known.untold;
         return;
     }
-    auto text = "server \"" + server + "\" has no tools for now (" + connection::name_of(state) +
-                "): " + why();
+    told->second = now;
+    const auto name = "server \"" + server + "\"";
+    auto text = why();
+    if (!text.starts_with(name)) text = name + ": " + text;
+    text += std::string("; it has no tools for now (") + connection::name_of(state) + ")";
     if (const auto times = std::exchange(known.untold, 0); times > 0)
-        text += "; so it was " + std::to_string(times) + (times == 1 ? " time" : " times") +
-                " before, and came back";
-    known.told = now;
+        text += ", as " + std::to_string(times) + (times == 1 ? " time" : " times") +
+                " before, when it came back";
     tell_(core::log::Level::Warn, text + "; patchbay mcp status " + core::shell_word(server));
 }
 

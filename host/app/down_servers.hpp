@@ -2,7 +2,8 @@
 // back. One that is started again and again is told of when that begins, and when nobody tries any more.
 //
 // Borrows the source of time. Threads: [loop]. Errors: none.
-// Limits:  of one that dies and comes back one line within kPause; how often it did in between is told with the next.
+// Limits:  of one that dies and comes back one line of each state within kPause; how often it did in between is told with
+//          the next.
 #pragma once
 
 #include "connection/status.hpp"
@@ -29,11 +30,13 @@ public:
     // `why`: asked of one that is told of.
     using Why = std::function<std::string()>;
     void note(const std::string& server, connection::State state, const Why& why);
+    // It is defined otherwise, or not at all, from now on.
+    void forget(const std::string& server) { known_.erase(server); }
 
 private:
     struct Known {
         connection::State state = connection::State::Ready;  // the last that counts
-        core::Clock::time_point told{};
+        std::map<connection::State, core::Clock::time_point> told{};
         std::size_t untold = 0;
     };
 

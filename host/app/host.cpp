@@ -242,17 +242,16 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
         if (state == connection::State::Ready) been_ready.insert(server);
         if (needs_required && !why_ended && DownServers::is_down(state)) need(server);
-        if (options.tells_of_servers) tell_of(server, state);
+        if (tells_of_servers) tell_of(server);
     }
-    // It says why a little later.
-    void tell_of(const std::string& server, connection::State state) {
-        loop.defer(lifetime.guard([this, server, state] {
-            down_servers.note(server, state, [&]() -> std::string {
-                for (const auto& status : connections->statuses())
-                    if (status.id == server && status.state == state)
-                        return connection::why_not_ready(status).message;
-                return "it is another by now";
-            });
+    // It says why a little later. One of several connections may be down while others serve.
+    void tell_of(const std::string& server) {
+        loop.defer(lifetime.guard([this, server] {
+            const auto found = connections->find(server);
+            if (!found) return;
+            const auto status = found->get().status();
+            down_servers.note(server, status.state,
+                              [&] { return connection::why_not_ready(status).message; });
         }));
     }
 
@@ -302,6 +301,8 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
         if (pins && options.long_lived) loop.defer(lifetime.guard([this] { pins->follow(); }));
     }
     void tell_move(const registry::Plan& plan, std::string_view cause) {
+        for (const auto& id : plan.stop) down_servers.forget(id);
+        for (const auto& id : ids_of(plan.restart)) down_servers.forget(id);
         if (!observer) return;
         core::ConfigurationChange change{running().number(),
                                          cause,
@@ -351,7 +352,7 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     ServerAccount account{options.environment, options.state_directory};
     std::optional<CatalogueFolder> lists;
     std::atomic<bool> interrupted{false};
-    bool needs_required = false;
+    bool needs_required = false, tells_of_servers = false;
     std::set<std::string> been_ready;  // servers, any connection of theirs
     std::optional<Error> why_ended;
     bool closed = false;
@@ -509,6 +510,10 @@ std::vector<std::string> Host::log_tail(const std::string& server, std::size_t m
 
 std::string Host::log_path(const std::string& server) const {
     return impl_->logs->path_of(server);
+}
+
+void Host::tell_of_servers() {
+    impl_->tells_of_servers = true;
 }
 
 void Host::end_without_required() {

@@ -39,7 +39,6 @@ struct HostOptions {
     bool long_lived = true;
     bool turned_by_commands = false;       // as connection::Terms has it
     bool more_callers = true;              // may come; a verb or a batch is the only one
-    bool tells_of_servers = false;         // in the log: which are down
     bool quiet = false;                    // logs errors only, whatever the configuration says
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk
@@ -118,6 +117,8 @@ public:
     // Where that is written; empty: nowhere.
     std::string log_path(const std::string& server) const;
 
+    // From now on the log says which servers are down, and which are back.
+    void tell_of_servers();
     // From now on this host is of no use without each server that says `required`: where one of them
     // cannot be started that has never been ready, interrupt() is called, and why_ended() says which.
     void end_without_required();

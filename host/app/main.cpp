@@ -1,6 +1,7 @@
 // The patchbay program. Start reading at host.hpp, which says what a running host is made of.
 #include "app/command_line.hpp"
 #include "app/crash.hpp"
+#include "app/descriptor_limit.hpp"
 #include "app/output.hpp"
 
 #include <cerrno>
@@ -45,6 +46,7 @@ static int run(int argc, char** argv) {
     }
     keep_memory_out_of_core_files();
     share_memory_among_threads();
+    patchbay::app::make_room_for_descriptors();
     patchbay::app::install_crash_handler();
     return patchbay::app::run_command_line(argc, argv);
 }

@@ -136,7 +136,12 @@ Error why_not_undone(const ScopeChange& change, bool there, const std::string& b
     const auto what = "it is not undone: " + change.file + " was " +
                       (there ? "changed" : "removed") + " since " + change.named() +
                       (change.removed ? ", which made it" : "");
-    const auto copy = "cp " + core::shell_word(backup) + " " + core::shell_word(change.file);
+    const auto folder = std::filesystem::path(change.file).parent_path();
+    std::error_code failed;
+    const auto copy = (std::filesystem::exists(folder, failed)
+                           ? ""
+                           : "mkdir -p " + core::shell_word(folder.string()) + " && ") +
+                      "cp " + core::shell_word(backup) + " " + core::shell_word(change.file);
     if (change.removed) return {ErrorCode::Invalid, what + "; it is yours to remove"};
     return {ErrorCode::Invalid, what + "; as it was before that" +
                                     (there ? ", without what was changed since: " : ": ") + copy};

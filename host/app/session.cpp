@@ -91,8 +91,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     auto options = host_options(global);
     options.long_lived = life == Life::Long || life == Life::Shared;
     options.more_callers = life == Life::Shared;
-    options.keep_events = options.turned_by_commands = options.tells_of_servers =
-        life == Life::Shared;
+    options.keep_events = options.turned_by_commands = life == Life::Shared;
     options.observe = std::move(observe);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     const auto ask = [asker](const std::string& server, const boost::json::object& params,

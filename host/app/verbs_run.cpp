@@ -225,6 +225,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
     const auto session = Session::open(global, Session::Life::Shared);
     if (!session) return kConfigError;
     session->troubles().tell_all();
+    session->host().tell_of_servers();
     if (!connect_required(*session, session->caller())) {
         const auto& why = session->host().why_ended();
         return why ? session->report(*why) : session->code_of_end();

@@ -205,6 +205,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     }
     // The first client is offered what servers listed for an earlier host, before they are there.
     session->host().recall_lists();
+    session->host().tell_of_servers();
     std::optional<RuleTeller> rules;
     if (!global.quiet) rules.emplace(*session, wanted.tools);
     std::optional<int> code;

@@ -71,6 +71,7 @@ void warn_of_patterns(Session* session, gateway::View shown, const TokenOptions&
         shown = shown.within(
             {.picked = gateway::View::Ids(options.servers.begin(), options.servers.end())});
     }
+    if (!session && options.servers.empty()) return;
     const auto known = session ? session->host().connections().ids() : options.servers;
     for (const auto& pattern : options.tools) {
         auto view = shown;

@@ -1,6 +1,7 @@
 #include "audit/record_text.hpp"
 
 #include "config/secret_values.hpp"
+#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/secrets.hpp"
@@ -37,6 +38,10 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
 void put_arguments(RecordText& record, std::string_view arguments) {
     // Of two equal keys a server may take the other one: then they stand as they were written.
     const auto read = core::parse_json_object(arguments, {.unique_keys = true});
+    // An escape may hide the name of a secret where nothing but text is looked at.
+    if (!read && arguments.find('\\') != arguments.npos)
+        return record.put_own(
+            "arguments", "(odd JSON with escapes, sha256 " + core::sha256_hex(arguments) + ")");
     const auto shown = core::printable_json(
         read ? json::serialize(config::without_secrets("", *read))
              : json::serialize(json::string(config::without_secrets(arguments))));
@@ -172,7 +177,8 @@ std::string head_of_record(core::Calendar::time_point at, std::string_view kind)
 }
 
 std::string_view CommonMembers::of(const core::AskedRequest& asked) {
-    const auto& caller = asked.caller ? *asked.caller : core::Principal{};
+    static const core::Principal kNobody;
+    const auto& caller = asked.caller ? *asked.caller : kNobody;
     key_.assign(1, asked.caller ? static_cast<char>('0' + static_cast<int>(caller.kind)) : '-');
     for (const std::string_view part :
          {std::string_view(caller.id), std::string_view(caller.name), asked.method, asked.server,
@@ -183,9 +189,12 @@ std::string_view CommonMembers::of(const core::AskedRequest& asked) {
     }
     if (const auto known = core::known_secrets(); known != std::exchange(known_secrets_, known))
         kinds_ = {};
-    auto& kind =
-        key_.size() > kMostKey ? odd_ : kinds_[std::hash<std::string_view>()(asked.name) % kKinds];
-    if (kind.key != key_ || &kind == &odd_) kind = {key_, common_members(asked)};
+    if (key_.size() > kMostKey) {
+        std::string().swap(key_);
+        return odd_ = common_members(asked);
+    }
+    auto& kind = kinds_[std::hash<std::string_view>()(asked.name) % kKinds];
+    if (kind.key != key_) kind = {key_, common_members(asked)};
     return kind.text;
 }
 

@@ -64,7 +64,7 @@ private:
 
     std::string key_;
     std::array<Kind, kKinds> kinds_;  // by their names' hashes
-    Kind odd_;                        // too long to be kept
+    std::string odd_;                 // of a kind that is too long to be kept
     std::uint64_t known_secrets_ = 0;
 };
 // Of a request what is known when it is sent, or was refused. `id`: what tells it from those of other hosts.

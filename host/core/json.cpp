@@ -186,13 +186,13 @@ Result<json::object> object_of(Result<json::value> value) {
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
-    return parse(text, limits, Huge::IsRefused);
+Result<json::value> parse_json(std::string_view text, JsonLimits limits,
+                               json::storage_ptr storage) {
+    return parse(text, limits, Huge::IsRefused, std::move(storage));
 }
 
-Result<json::object> parse_json_object(std::string_view text, JsonLimits limits,
-                                       json::storage_ptr storage) {
-    return object_of(parse(text, limits, Huge::IsRefused, std::move(storage)));
+Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
+    return object_of(parse_json(text, limits));
 }
 
 Result<void> check_json_object(std::string_view text, JsonLimits limits) {
@@ -204,8 +204,9 @@ Result<void> check_json_object(std::string_view text, JsonLimits limits) {
     return value->is_object() ? Result<void>() : Error{ErrorCode::Protocol, "is not a JSON object"};
 }
 
-Result<json::object> read_json_object(std::string_view text, JsonLimits limits) {
-    return object_of(parse(text, limits, Huge::IsCut));
+Result<json::object> read_json_object(std::string_view text, JsonLimits limits,
+                                      json::storage_ptr storage) {
+    return object_of(parse(text, limits, Huge::IsCut, std::move(storage)));
 }
 
 const json::object* object_in(const json::object* object, std::string_view key) {

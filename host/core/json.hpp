@@ -35,10 +35,11 @@ struct JsonLimits {
     bool unique_keys = false;  // else the last of equal keys counts
 };
 
-Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {});
-// The same for text that has to be an object; in `storage`, which outlives it.
-Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {},
-                                              boost::json::storage_ptr storage = {});
+// In `storage`, which outlives it and its copies.
+Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {},
+                                      boost::json::storage_ptr storage = {});
+// The same for text that has to be an object.
+Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
 // Whether that would have one, for who needs none yet: half the price.
 Result<void> check_json_object(std::string_view text, JsonLimits limits = {});
 

@@ -10,6 +10,8 @@
 
 namespace patchbay::core {
 
-Result<boost::json::object> read_json_object(std::string_view text, JsonLimits limits = {});
+// In `storage`, which outlives it and its copies.
+Result<boost::json::object> read_json_object(std::string_view text, JsonLimits limits = {},
+                                             boost::json::storage_ptr storage = {});
 
 }  // namespace patchbay::core

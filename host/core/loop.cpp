@@ -253,7 +253,10 @@ struct Loop::Impl {
 
     void drain() {
         drain_deferred();
-        if (next < came) return;
+        if (next == came) end_round();
+    }
+
+    void end_round() {
         for (ending.swap(at_end_of_round); !ending.empty(); ending.pop_front()) {
             contained(ending.front());
             drain_deferred();
@@ -442,6 +445,8 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
         // Also where there is always something to run.
         if (deadline != Clock::time_point::max() && Clock::now() >= deadline) return done();
     }
+    // Nobody may run it for a while.
+    impl_->end_round();
     return true;
 }
 
@@ -450,7 +455,7 @@ const TimeSource& Loop::time() const {
 }
 
 bool Loop::run_ready() {
-    const bool deferred = !impl_->deferred.empty();
+    const bool deferred = !impl_->deferred.empty() || !impl_->at_end_of_round.empty();
     const Impl::Run running(*impl_);
     impl_->drain();
     if (deferred || impl_->run_next() || impl_->look_for_next()) return true;

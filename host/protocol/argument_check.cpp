@@ -1,6 +1,6 @@
 #include "protocol/argument_check.hpp"
 
-#include "core/json.hpp"
+#include "core/json_beside.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
 
@@ -15,8 +15,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kMostTold = 5;           // faults of one call
-constexpr std::size_t kUsualBytes = 2u << 10;  // of arguments as values
+constexpr std::size_t kMostTold = 5;               // faults of one call
+constexpr std::size_t kUsualArguments = 2u << 10;  // of arguments as values
 
 // Whether every object fits it, by what many tools without arguments say.
 bool takes_anything(const json::value& schema) {
@@ -61,11 +61,11 @@ ArgumentCheck::ArgumentCheck(const Tool& tool) {
 
 std::string ArgumentCheck::fault(const Tool& tool, std::string_view raw) const {
     if (!schema_ || raw.size() > kMostBytes) return {};
-    std::array<unsigned char, kUsualBytes>
+    std::array<unsigned char, kUsualArguments>
         room;  // NOLINT: as large as most need, and filled by whoever does
     json::monotonic_resource arena(room.data(), room.size());
     auto arguments =
-        core::parse_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth}, &arena);
+        core::read_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth}, &arena);
     if (!arguments) return {};  // whoever sends it says what is wrong with that
     leave_out_nulls(*arguments, required_);
     const auto errors = schema_->judge(*arguments, kMostSteps);

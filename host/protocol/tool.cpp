@@ -48,13 +48,17 @@ bool is_doubtful(std::string_view schema) {
     return schema.find(kProperties) != schema.npos;
 }
 
+constexpr std::size_t kUsualSchema = 8u << 10;  // of a schema as values
+
 // Why nothing can be checked against it; empty: it is fine.
 enum class Of { Arguments, Results };
 std::string trouble_with(std::string_view schema, const core::Limits& limits, Of what) {
     if (schema.front() != '{') return "is no object";
     if (schema.size() > limits.schema_bytes)
         return "is over " + std::to_string(limits.schema_bytes) + " bytes (limit schema_bytes)";
-    const auto value = core::parse_json(schema, {.depth = limits.json_depth});
+    std::array<unsigned char, kUsualSchema> room;  // NOLINT: filled by whoever reads
+    json::monotonic_resource arena(room.data(), room.size());
+    const auto value = core::parse_json(schema, {.depth = limits.json_depth}, &arena);
     if (!value) return value.error().message;
     if (depth_of(*value, limits.schema_depth + 1) > limits.schema_depth)
         return "is nested deeper than " + std::to_string(limits.schema_depth) +

@@ -7,6 +7,7 @@
 #include "protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace patchbay::router {
@@ -18,12 +19,19 @@ Error invalid(std::string why) {
     return {ErrorCode::Invalid, std::move(why)};
 }
 
-// A server that reads keys in any case of letters would take it for what was judged.
-bool may_be_taken_for_another(std::string_view written) {
-    const auto key = core::lower(written);
-    const bool plain = std::all_of(written.begin(), written.end(),
-                                   [](char c) { return c > 0; });  // some fold other letters
-    return !plain || (key != written && (key == "name" || key == "arguments" || key == "_meta"));
+// The letters that a reader of keys in any case of theirs takes for others: two of those beyond ASCII fold to letters of it
+// (Unicode, CaseFolding.txt).
+std::string folded(std::string_view key) {
+    std::string text(key);
+    for (const auto& [letter, plain] : {std::pair("\u017f", 's'), std::pair("\u212a", 'k')})
+        for (auto at = text.find(letter); at != text.npos; at = text.find(letter, at))
+            text.replace(at, std::char_traits<char>::length(letter), 1, plain);
+    return core::lower(text);
+}
+
+Error no_member(const std::string& method, std::string_view key) {
+    return invalid("the params of " + method + ": \"" + core::printable(key, 80) +
+                   "\" is no member of it");
 }
 
 }  // namespace
@@ -36,6 +44,30 @@ Result<json::object> read_params(const ServerRequest& request, std::size_t depth
 
 std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
+}
+
+std::optional<Error> odd_member(const Call& call) {
+    std::optional<Error> odd;
+    protocol::each_of(call.members, [&](std::string_view key, std::string_view) {
+        const auto meant = folded(key);
+        if (meant == "name" || meant == "arguments" || meant == "_meta")
+            odd = no_member("tools/call", key);
+        return !odd;
+    });
+    return odd;
+}
+
+std::optional<Error> odd_member(const ServerRequest& request) {
+    static constexpr std::array<std::string_view, 6> kRead = {"name",     "uri",       "ref",
+                                                              "argument", "arguments", "_meta"};
+    std::optional<Error> odd;
+    protocol::each_of(request.params.members, [&](std::string_view key, std::string_view) {
+        const auto meant = folded(key);
+        if (meant != key && std::find(kRead.begin(), kRead.end(), meant) != kRead.end())
+            odd = no_member(request.method, key);
+        return !odd;
+    });
+    return odd;
 }
 
 Subject subject_of(const ServerRequest& request, std::size_t depth) {
@@ -60,21 +92,16 @@ Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
     if (!params) return invalid("the params of tools/call: " + params.error().message);
     RawCall read;
     auto& call = read.call;
-    std::string odd;
     protocol::each_of(params->members, [&](std::string_view key, std::string_view value) {
         if (key == "arguments")
             call.arguments = value;
         else if (key == "name")
             read.tool = protocol::text_of_raw(value).value_or("");
-        else if (may_be_taken_for_another(key))
-            odd = key;
         else
             protocol::append_member(call.members, key, value);
-        return odd.empty();
+        return true;
     });
-    if (!odd.empty())
-        return invalid("the params of tools/call: \"" + core::printable(odd, 80) +
-                       "\" is no member of it");
+    if (auto odd = odd_member(call)) return std::move(*odd);
     if (read.tool.empty()) return invalid("tools/call needs a \"name\"");
     if (!call.arguments.empty() && call.arguments.front() != '{')
         return invalid("\"arguments\" must be an object");

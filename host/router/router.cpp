@@ -341,6 +341,10 @@ Router::~Router() {
 CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     if (!call.begun) call.begun = impl_->pool.loop().now();
     const CallId id = impl_->flights.begin(caller, "tools/call", call.name, {}, std::move(handler));
+    if (auto odd = odd_member(call)) {
+        impl_->flights.end_soon(id, std::move(*odd));
+        return id;
+    }
     if (auto hidden = impl_->finder.not_shown(caller, call.name)) {
         impl_->flights.end_soon(id, std::move(*hidden));
         return id;
@@ -386,7 +390,9 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (request.method == "tools/list")
         handler = impl_->without_hidden(request.server, caller, std::move(handler));
     const CallId id = impl_->begin(caller, request, std::move(handler));
-    if (auto wrong = wrong_method(request.method)) {
+    auto wrong = wrong_method(request.method);
+    if (!wrong) wrong = odd_member(request);
+    if (wrong) {
         flights.end_soon(id, std::move(*wrong));
         return id;
     }
@@ -409,7 +415,9 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
 CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handler) {
     auto& flights = impl_->flights;
     const CallId id = impl_->begin(caller, request, std::move(handler));
-    if (auto hidden = not_shown(caller, request.server, request.method))
+    if (auto odd = odd_member(request))
+        flights.end_soon(id, std::move(*odd));
+    else if (auto hidden = not_shown(caller, request.server, request.method))
         flights.end_soon(id, std::move(*hidden));
     else if (auto found = impl_->pool.find(request.server); !found)
         flights.end_soon(id, found.error());

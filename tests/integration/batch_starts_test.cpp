@@ -1,6 +1,7 @@
 // How many servers a batch starts at once.
 #include "integration/home.hpp"
 #include "integration/scripted_mcp.hpp"
+#include "support/process_size.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <sys/resource.h>
 #include <utility>
 
 namespace patchbay::test {
@@ -88,6 +90,18 @@ TEST(BatchOnTheCommandLine, SoManyLocalServersStartAtOnceAsTheConfigurationSays)
         EXPECT_EQ(read_file(begun), "\n\n\n");
         EXPECT_EQ(std::filesystem::exists(overlap), limit == 3);
     }
+}
+
+// Growing it while there are threads takes milliseconds of the kernel's, each time.
+TEST(BatchOnTheCommandLine, HasRoomForTheDescriptorsOfManyServersBeforeItHasThreads) {
+    Home home;
+    home.add_example("x");
+    Program batch(home.patchbay({"batch"}));
+    batch.send("{\"id\":1,\"op\":\"tools/list\"}\n");
+    ASSERT_TRUE(batch.wait_for_out("mcp__x__echo"));
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_GE(size_of_process(batch.pid()).room, std::min<std::size_t>(limit.rlim_cur, 4'096));
 }
 
 }  // namespace

@@ -114,5 +114,26 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair(Words{"prompts", "get", "greet", "who=Ada"}, "Ada"),
                     std::pair(Words{"complete", "--prompt", "greet", "style=f"}, "formal")));
 
+// Of a client's window nobody reads the statuses of servers: what stands in the log is all that there is.
+TEST(ADownServer, IsToldOfByWhateverStays) {
+    Home home;
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    for (const char* verb : {"serve", "run"}) {
+        Program host(home.patchbay({verb}));
+        if (verb == std::string("serve"))
+            host.send(
+                R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+                R"("capabilities":{},"clientInfo":{"name":"c","version":"1"}}})"
+                "\n");
+        EXPECT_TRUE(host.wait_until([&] {
+            return host.err().find("server \"gone\"") != std::string::npos &&
+                   host.err().find("patchbay mcp status gone") != std::string::npos;
+        })) << verb
+            << ": " << host.err();
+        host.signal(SIGTERM);
+        host.finish();
+    }
+}
+
 }  // namespace
 }  // namespace patchbay::test

@@ -16,6 +16,7 @@ namespace patchbay::test {
 struct ProcessSize {
     std::size_t resident_kib = 0, most_resident_kib = 0;
     std::size_t threads = 0, descriptors = 0;
+    std::size_t room = 0;  // for descriptors, in the kernel's table
 };
 
 inline ProcessSize size_of_process(pid_t pid) {
@@ -29,6 +30,7 @@ inline ProcessSize size_of_process(pid_t pid) {
         take("VmRSS:", size.resident_kib);
         take("VmHWM:", size.most_resident_kib);
         take("Threads:", size.threads);
+        take("FDSize:", size.room);
     }
     std::error_code failed;
     for ([[maybe_unused]] const auto& each :

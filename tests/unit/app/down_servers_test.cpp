@@ -21,9 +21,10 @@ using ::testing::StartsWith;
 struct DownServersTest : testing::Test {
     std::vector<std::string> told;
     test::HandTime time;
-    DownServers servers{time, [this](core::log::Level level, const std::string& text) {
-        told.push_back((level == core::log::Level::Warn ? "warn " : "info ") + text);
-    }};
+    DownServers servers{
+        time, [this](core::log::Level level, const std::string& text) {
+            told.push_back((level == core::log::Level::Warn ? "warn " : "info ") + text);
+        }};
     void go(std::initializer_list<State> states) {
         for (const auto state : states) servers.note("x y", state, [] { return "exit code 7"; });
     }
@@ -33,8 +34,8 @@ TEST_F(DownServersTest, AreToldOfWithWhatIsWrongAndWhereMoreIsSaid) {
     go({State::Connecting, State::Failed});
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0],
-              "warn server \"x y\" has no tools for now (failed): exit code 7; patchbay mcp status "
-              "'x y'");
+              "warn server \"x y\": exit code 7; it has no tools for now (failed); patchbay mcp "
+              "status 'x y'");
 }
 
 TEST_F(DownServersTest, ThatAreStartedAgainAndAgainAreToldOfTwice) {
@@ -46,7 +47,9 @@ TEST_F(DownServersTest, ThatAreStartedAgainAndAgainAreToldOfTwice) {
 }
 
 TEST_F(DownServersTest, ThatAreBackAreToldOfAndTheNextTroubleIsAnother) {
-    go({State::AuthRequired, State::Ready, State::Ready, State::AuthRequired});
+    go({State::AuthRequired, State::Ready, State::Ready});
+    time.turn(DownServers::kPause);
+    go({State::AuthRequired});
     ASSERT_EQ(told.size(), 3u);
     EXPECT_THAT(told[1], AllOf(StartsWith("info "), HasSubstr("is ready again")));
     EXPECT_EQ(told[2], told[0]);
@@ -58,9 +61,19 @@ TEST_F(DownServersTest, ThatDieAndComeBackOnEndAreToldOfOnceAMinute) {
     time.turn(DownServers::kPause);
     go({State::Reconnecting});
     ASSERT_EQ(told.size(), 3u);
-    EXPECT_THAT(told[2], HasSubstr("exit code 7; so it was 2 times before, and came back; "));
+    EXPECT_THAT(told[2], HasSubstr("(reconnecting), as 2 times before, when it came back; "));
     go({State::Failed});
     EXPECT_EQ(told.size(), 4u) << "at once, as nobody tries any more";
+    for (int i = 0; i < 3; ++i) go({State::Ready, State::Failed});
+    EXPECT_EQ(told.size(), 5u) << "ready again, and no more of it for a while";
+}
+
+TEST_F(DownServersTest, ThatSomebodyHasTurnedOffOrDefinedAnewBeginAgain) {
+    go({State::Failed, State::Stopped, State::Connecting, State::Failed});
+    EXPECT_EQ(told.size(), 2u);
+    servers.forget("x y");
+    go({State::Failed});
+    EXPECT_EQ(told.size(), 3u);
 }
 
 TEST_F(DownServersTest, AreNotThoseThatNobodyWantsUp) {

@@ -17,6 +17,7 @@ namespace {
 
 namespace json = boost::json;
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -93,6 +94,15 @@ TEST_F(ARecord, OfTheNextRequestSaysWhatThatOneIs) {
     const std::string longest(common.of(asked));
     EXPECT_EQ(longest, std::string(common.of(asked)));
     EXPECT_LT(longest.size(), 3'000u);
+}
+
+TEST_F(ARecord, KeepsNothingOfOddArgumentsWhoseEscapesMayHideANameOfASecret) {
+    for (const char* odd : {R"({"pass\u0077ord":"hunter2abcdef","z":1e999})",
+                            R"({"pass\u0077ord":"hunter2abcdef","q":1,"q":2})"}) {
+        asked.arguments = odd;
+        EXPECT_THAT(members("r"),
+                    AllOf(HasSubstr("(odd JSON with escapes, sha256 "), Not(HasSubstr("hunter2"))));
+    }
 }
 
 TEST_F(ARecord, MasksWhatBecameASecretSinceTheRecordBefore) {

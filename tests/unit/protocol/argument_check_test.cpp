@@ -43,6 +43,13 @@ TEST(ArgumentCheck, SaysWhatIsWrongWhereAndWhatWasExpected) {
                 AllOf(HasSubstr("unknown argument \"pth\""), HasSubstr("did you mean \"path\"")));
 }
 
+TEST(ArgumentCheck, LooksAtTheRestOfWhatHasANumberThatNoDoubleHolds) {
+    const std::string schema =
+        R"({"type":"object","properties":{"n":{"type":"integer","maximum":10}}})";
+    EXPECT_THAT(fault(schema, R"({"n":100,"z":1e999})"), HasSubstr("argument \"n\""));
+    EXPECT_EQ(fault(schema, R"({"n":1,"z":1e999})"), "");
+}
+
 TEST(ArgumentCheck, TakesANullForWhatIsLeftOut) {
     const std::string schema =
         R"({"properties":{"v":{"type":"boolean"},"w":{"type":"string"}},"required":["w"]})";

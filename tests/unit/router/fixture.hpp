@@ -65,11 +65,13 @@ protected:
         for (const auto& spec : specs) configured.push_back(spec.config);
         policy = policy::Policy(permissions, configured);
     }
-    Result<std::string> call(const std::string& name, const std::string& arguments = "{}") {
+    Result<std::string> call(const std::string& name, const std::string& arguments = "{}",
+                             const std::string& members = {}) {
         std::optional<Result<std::string>> outcome;
         Call request;
         request.name = name;
         request.arguments = arguments;
+        request.members = members;
         router().call(caller, std::move(request), [&](Result<Reply> reply) {
             if (reply)
                 outcome.emplace(std::string(reply->result));

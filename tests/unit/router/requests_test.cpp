@@ -69,6 +69,10 @@ TEST_F(RouterTest, ACallIsNotJudgedByOneSpellingAndRunByAnother) {
         EXPECT_EQ(refused.error().code, ErrorCode::Invalid) << params;
         EXPECT_THAT(refused.error().message, HasSubstr("is no member of it")) << params;
     }
+    for (const auto* members : {R"("Name":"secret")", R"("ARGUMENTS":{"b":2})", R"("_Meta":{})"})
+        EXPECT_EQ(call("mcp__git__log", "{}", members).error().code, ErrorCode::Invalid) << members;
+    EXPECT_EQ(ask("git", "prompts/get", R"("name":"a","Name":"b")").error().code,
+              ErrorCode::Invalid);
     EXPECT_EQ(ask("git", "Tools/Call", R"("name":"log")").error().code, ErrorCode::Invalid);
     EXPECT_TRUE(ask("git", "tools/call", R"("name":"log","Other":1)"));
     EXPECT_EQ(servers.at("git").received.back().at("method").as_string(), "tools/call");
