@@ -275,7 +275,7 @@ void measure_gateway(const Programs& programs, double effort, std::vector<Row>& 
     const Home home(programs, 1,
                     "command = \"" + programs.server() +
                         "\"\npins = \"block\"\ntools.\"*\" = \"allow-always\"\n");
-    run(home.command({"trust", "s1", "--tools"}));
+    run(home.command({"trust", "s1", "--tools", "--yes", "--json"}));
     measure_latency(programs, home, effort, rows);
     measure_throughput(programs, home, effort, rows);
     measure_idle(programs, home, effort, rows);
