@@ -534,6 +534,7 @@ void Host::interrupt() {
 }
 
 bool Host::close(core::Clock::time_point deadline) {
+    impl_->tells_of_servers = false;  // they end now because we do
     if (std::exchange(impl_->closed, true)) return true;
     auto gone = std::make_shared<bool>(false);
     impl_->connections->close([gone] { *gone = true; });
