@@ -241,37 +241,33 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
         if (state == connection::State::Connecting) recall({server});
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
         if (state == connection::State::Ready) been_ready.insert(server);
-        if (needs_required && !why_ended && DownServers::is_down(state)) need(server);
-        if (tells_of_servers) tell_of(server);
+        if (needs_required && DownServers::is_down(state)) look_later(server, &Impl::end_without);
+        if (tells_of_servers) look_later(server, &Impl::tell_of);
     }
-    // It says why a little later. One of several connections may be down while others serve.
-    void tell_of(const std::string& server) {
-        loop.defer(lifetime.guard([this, server] {
-            const auto found = connections->find(server);
-            if (!found) return;
-            const auto status = found->get().status();
-            down_servers.note(server, status.state,
-                              [&] { return connection::why_not_ready(status).message; });
+    // What has just changed may be one of several connections to it, and in the middle of that: what counts is how all of
+    // them stand a little later.
+    void look_later(const std::string& server, void (Impl::*at)(const connection::Status&)) {
+        loop.defer(lifetime.guard([this, server, at] {
+            if (const auto found = connections->find(server)) (this->*at)(found->get().status());
         }));
     }
-
-    // What has just failed may be one of several connections to it, and is in the middle of failing.
-    void need(const std::string& server) {
+    void tell_of(const connection::Status& status) {
+        down_servers.note(status.id, status.state,
+                          [&] { return connection::why_not_ready(status).message; });
+    }
+    void end_without(const connection::Status& status) {
         const auto& all = loaded.config.servers;
         const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) {
-            return each.id == server && each.required;
+            return each.id == status.id && each.required;
         });
-        if (found == all.end() || been_ready.contains(server)) return;
-        loop.defer(lifetime.guard([this, server, place = found->place] {
-            for (const auto& status : connections->statuses()) {
-                if (status.id != server || !DownServers::is_down(status.state)) continue;
-                why_ended = Error{
-                    connection::why_not_ready(status).code,
-                    "server \"" + server + "\" is required (" + config::to_string(place) +
-                        ") and cannot be started: " + connection::why_not_ready(status).message};
-                interrupted = true;
-            }
-        }));
+        if (why_ended || found == all.end() || been_ready.contains(status.id) ||
+            !DownServers::is_down(status.state))
+            return;
+        const auto why = connection::why_not_ready(status);
+        why_ended = Error{why.code, "server \"" + status.id + "\" is required (" +
+                                        config::to_string(found->place) +
+                                        ") and cannot be started: " + why.message};
+        interrupted = true;
     }
     // They are in the catalogue.
     void on_tools_changed(const std::string& server) override {

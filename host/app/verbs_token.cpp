@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -61,9 +60,24 @@ void warn_of_strangers(const Session& session, const std::vector<std::string>& s
             say("warning: --servers: " + session.servers().no_such_server(id).message);
 }
 
-// Patterns that show nothing: that are about none of the servers that the token is for, or fit no tool of what these
-// listed when they were asked last. `session` null: nobody knows what is configured.
+// All tools of these servers as they were listed last, by server and public name; nothing where one was never asked.
+using ToolNames = std::vector<std::pair<std::string, std::string>>;
+std::optional<ToolNames> tools_of(Host& host, const std::vector<std::string>& ids) {
+    host.recall_lists(ids);
+    ToolNames names;
+    for (const auto& id : ids) {
+        const auto listed = host.catalogue().listings().find(id);
+        if (listed == host.catalogue().listings().end() || !listed->second->whole) return {};
+        for (const auto& tool : listed->second->tools)
+            names.emplace_back(id, protocol::public_name(id, tool.name));
+    }
+    return names;
+}
+
+// Patterns that show nothing: that are about none of the servers that the token is for, or fit no tool of theirs.
+// `session` null: nobody knows what is configured, and the servers that were named are all that there is to go by.
 void warn_of_patterns(Session* session, gateway::View shown, const TokenOptions& options) {
+    if (!session && options.servers.empty()) return;
     std::string whose = "any server";
     if (!options.bundle.empty()) whose = "bundle \"" + core::printable(options.bundle, 80) + "\"";
     if (!options.servers.empty()) {
@@ -71,32 +85,27 @@ void warn_of_patterns(Session* session, gateway::View shown, const TokenOptions&
         shown = shown.within(
             {.picked = gateway::View::Ids(options.servers.begin(), options.servers.end())});
     }
-    if (!session && options.servers.empty()) return;
-    const auto known = session ? session->host().connections().ids() : options.servers;
     for (const auto& pattern : options.tools) {
         auto view = shown;
         view.tools.push_back({pattern});
-        std::vector<std::string> meant, names;
-        std::copy_if(known.begin(), known.end(), std::back_inserter(meant),
-                     [&](const auto& id) { return view.holds(id); });
-        bool all_listed = session, fits = false;
-        if (session && !meant.empty()) session->host().recall_lists(meant);
-        for (const auto& id : meant) {
-            if (!session) break;
-            const auto& listings = session->host().catalogue().listings();
-            const auto listed = listings.find(id);
-            all_listed = all_listed && listed != listings.end() && listed->second->whole;
-            if (listed == listings.end()) continue;
-            for (const auto& tool : listed->second->tools) {
-                names.push_back(protocol::public_name(id, tool.name));
-                fits = fits || view.holds(id, names.back());
-            }
+        auto meant = session ? session->host().connections().ids() : options.servers;
+        std::erase_if(meant, [&](const auto& id) { return !view.holds(id); });
+        const auto warn = [&](const std::string& more) {
+            say("warning: --tools: \"" + core::printable(pattern, 200) + "\" fits no tool of " +
+                whose + more);
+        };
+        if (meant.empty()) {
+            warn(", and shows nothing");
+            continue;
         }
-        if (fits || (!meant.empty() && !all_listed)) continue;
-        say("warning: --tools: \"" + core::printable(pattern, 200) + "\" fits no tool of " + whose +
-            (meant.empty() ? ", and shows nothing"
-                           : " as they were listed last, and shows nothing" +
-                                 core::did_you_mean(pattern, names)));
+        const auto tools = session ? tools_of(session->host(), meant) : std::nullopt;
+        if (!tools || std::any_of(tools->begin(), tools->end(), [&](const auto& tool) {
+                return view.holds(tool.first, tool.second);
+            }))
+            continue;
+        std::vector<std::string> names;
+        for (const auto& [id, name] : *tools) names.push_back(name);
+        warn(" as they were listed last, and shows nothing" + core::did_you_mean(pattern, names));
     }
 }
 

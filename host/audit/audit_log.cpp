@@ -39,10 +39,12 @@ AuditLog::~AuditLog() {
     static_cast<void>(write_now(kTurn));
 }
 
+// Numbers begin anew in each process: what the process is called tells them from those of others.
 std::string AuditLog::members_of(const core::AskedRequest& asked) {
     return members_of_request(run_ + "-" + std::to_string(asked.number), common_.of(asked), asked);
 }
 
+// Told as soon as it ends; here only what is needed for that is kept, unless each has to be on disk first.
 Result<void> AuditLog::on_request_sent(const core::SentRequest& sent) {
     if (!is_of_interest(sent.asked.method, sent.asked.decision)) return {};
     auto& open = open_[sent.asked.number];
@@ -72,6 +74,7 @@ void AuditLog::on_request_ended(const core::EndedRequest& ended) {
     const auto at = found ? found.mapped().at : loop_.time().date() - ended.duration;
     keep(head_of_record(at, "call"), found ? found.mapped().members : members_of(ended.asked),
          members_of_outcome(ended));
+    // Sooner than its time, so that a second of many calls fits into what is kept.
     if (buffer_.size() >= kBatch && !settings_.required && !failing_) write_behind();
     wait();
 }
@@ -132,6 +135,7 @@ void AuditLog::put_back(Batch& batch) {
     }
 }
 
+// One at a time: what comes while the disk is slow goes together afterwards.
 void AuditLog::write_behind() {
     if (writing_ || (buffer_.empty() && lost_ == 0)) return;
     writing_ = std::make_shared<Batch>(take_batch());

@@ -82,9 +82,7 @@ void put_caller(RecordText& record, const core::Principal& caller) {
 }
 
 std::string common_members(const core::AskedRequest& asked) {
-    std::string room;
-    room.reserve(kUsualBytes);
-    RecordText record(std::move(room));
+    RecordText record(kUsualBytes);
     if (asked.caller) put_caller(record, *asked.caller);
     record.put("method", asked.method);
     record.put_own("server", asked.server);
@@ -145,6 +143,12 @@ void RecordText::close() {
     text_ += '}';
 }
 
+void RecordText::put_all(std::string_view members) {
+    if (members.empty()) return;
+    if (!text_.empty()) text_ += ',';
+    text_ += members;
+}
+
 void RecordText::put_raw(std::string_view key, std::string_view value) {
     begin(key);
     text_ += value;
@@ -200,20 +204,16 @@ std::string_view CommonMembers::of(const core::AskedRequest& asked) {
 
 std::string members_of_request(std::string_view id, std::string_view common,
                                const core::AskedRequest& asked) {
-    std::string members;
-    members.reserve(common.size() + kUsualBytes / 4);
-    members.append("\"id\":\"").append(id).append("\"");
-    if (!common.empty()) members.append(1, ',').append(common);
-    RecordText record(std::move(members));
+    RecordText record(common.size() + kUsualBytes / 4);
+    record.put_own("id", id);
+    record.put_all(common);
     record.put("arguments_bytes", static_cast<std::int64_t>(asked.arguments_bytes));
     if (!asked.arguments.empty()) put_arguments(record, asked.arguments);
     return std::move(record).take();
 }
 
 std::string members_of_outcome(const core::EndedRequest& ended) {
-    std::string room;
-    room.reserve(kUsualBytes / 4);
-    RecordText record(std::move(room));
+    RecordText record(kUsualBytes / 4);
     record.put_own("outcome", ended.outcome);
     const auto waited = ended.waited.value_or(ended.duration);
     record.put("wait_us", microseconds(waited));

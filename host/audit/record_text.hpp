@@ -31,7 +31,7 @@ inline constexpr std::size_t kMostArguments = 16u << 10;
 class RecordText {
 public:
     RecordText() = default;
-    explicit RecordText(std::string members) : text_(std::move(members)) {}
+    explicit RecordText(std::size_t usual_bytes) { text_.reserve(usual_bytes); }
 
     void put(std::string_view key, std::string_view foreign);  // left out where it is empty
     // Words of ours and of files, which hold no secret.
@@ -40,6 +40,7 @@ public:
     void put_raw(std::string_view key, std::string_view json);
     void open(std::string_view key);  // an object, whose members follow
     void close();
+    void put_all(std::string_view members);
     std::string take() && { return std::move(text_); }
 
 private:

@@ -61,9 +61,8 @@ ArgumentCheck::ArgumentCheck(const Tool& tool) {
 
 std::string ArgumentCheck::fault(const Tool& tool, std::string_view raw) const {
     if (!schema_ || raw.size() > kMostBytes) return {};
-    std::array<unsigned char, kUsualArguments>
-        room;  // NOLINT: as large as most need, and filled by whoever does
-    json::monotonic_resource arena(room.data(), room.size());
+    unsigned char room[kUsualArguments];
+    json::monotonic_resource arena(room, sizeof room);
     auto arguments =
         core::read_json_object(raw.empty() ? "{}" : raw, {.depth = kMostDepth}, &arena);
     if (!arguments) return {};  // whoever sends it says what is wrong with that

@@ -56,8 +56,8 @@ std::string trouble_with(std::string_view schema, const core::Limits& limits, Of
     if (schema.front() != '{') return "is no object";
     if (schema.size() > limits.schema_bytes)
         return "is over " + std::to_string(limits.schema_bytes) + " bytes (limit schema_bytes)";
-    std::array<unsigned char, kUsualSchema> room;  // NOLINT: filled by whoever reads
-    json::monotonic_resource arena(room.data(), room.size());
+    unsigned char room[kUsualSchema];
+    json::monotonic_resource arena(room, sizeof room);
     const auto value = core::parse_json(schema, {.depth = limits.json_depth}, &arena);
     if (!value) return value.error().message;
     if (depth_of(*value, limits.schema_depth + 1) > limits.schema_depth)

@@ -7,7 +7,7 @@
 #include "protocol/raw_json.hpp"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <utility>
 
 namespace patchbay::router {
@@ -29,9 +29,22 @@ std::string folded(std::string_view key) {
     return core::lower(text);
 }
 
-Error no_member(const std::string& method, std::string_view key) {
-    return invalid("the params of " + method + ": \"" + core::printable(key, 80) +
-                   "\" is no member of it");
+// Whether what was judged may stand among these members itself, under its own name.
+enum class Judged { IsAmongThem, StandsBesideThem };
+
+// A member that stands for one of `judged` to a server which reads keys in any case: it would run what nobody has judged.
+std::optional<Error> odd_among(std::string_view members, const std::string& method,
+                               std::initializer_list<std::string_view> judged, Judged where) {
+    std::optional<Error> odd;
+    protocol::each_of(members, [&](std::string_view key, std::string_view) {
+        const auto meant = folded(key);
+        const bool is_itself = where == Judged::IsAmongThem && meant == key;
+        if (!is_itself && std::find(judged.begin(), judged.end(), meant) != judged.end())
+            odd = invalid("the params of " + method + ": \"" + core::printable(key, 80) +
+                          "\" is no member of it");
+        return !odd;
+    });
+    return odd;
 }
 
 }  // namespace
@@ -47,27 +60,14 @@ std::string text_member(const json::object& object, std::string_view key) {
 }
 
 std::optional<Error> odd_member(const Call& call) {
-    std::optional<Error> odd;
-    protocol::each_of(call.members, [&](std::string_view key, std::string_view) {
-        const auto meant = folded(key);
-        if (meant == "name" || meant == "arguments" || meant == "_meta")
-            odd = no_member("tools/call", key);
-        return !odd;
-    });
-    return odd;
+    return odd_among(call.members, "tools/call", {"name", "arguments", "_meta"},
+                     Judged::StandsBesideThem);
 }
 
+// All that rules, pins or the audit read of any request.
 std::optional<Error> odd_member(const ServerRequest& request) {
-    static constexpr std::array<std::string_view, 6> kRead = {"name",     "uri",       "ref",
-                                                              "argument", "arguments", "_meta"};
-    std::optional<Error> odd;
-    protocol::each_of(request.params.members, [&](std::string_view key, std::string_view) {
-        const auto meant = folded(key);
-        if (meant != key && std::find(kRead.begin(), kRead.end(), meant) != kRead.end())
-            odd = no_member(request.method, key);
-        return !odd;
-    });
-    return odd;
+    return odd_among(request.params.members, request.method,
+                     {"name", "uri", "ref", "argument", "arguments", "_meta"}, Judged::IsAmongThem);
 }
 
 Subject subject_of(const ServerRequest& request, std::size_t depth) {
@@ -87,7 +87,7 @@ Subject subject_of(const ServerRequest& request, std::size_t depth) {
 }
 
 Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
-    // It may not have been looked at yet.
+    // An embedder's may be no JSON at all; a client's was read once, which is not known here.
     const auto params = protocol::split_params("{" + request.params.members + "}", depth);
     if (!params) return invalid("the params of tools/call: " + params.error().message);
     RawCall read;

@@ -42,6 +42,7 @@ Result<std::vector<Decision>> answers_of(Decisions& decisions, const std::vector
 
 }  // namespace
 
+// A tool of which an answer is kept is there, too, where its server lists it no more: who looks for the answer finds it.
 Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& decisions,
                                           const std::vector<std::string>& ids,
                                           const std::vector<Decision>& of_sessions) {
@@ -67,6 +68,7 @@ Result<std::vector<ToolPolicy>> policy_of(const Servers& servers, Decisions& dec
     return all;
 }
 
+// Of all that may be requested nobody keeps a list, so only what somebody was asked about has a line.
 Result<std::vector<ToolPolicy>> policy_of_requests(const Servers& servers, Decisions& decisions,
                                                    const std::vector<std::string>& ids,
                                                    const std::vector<Decision>& of_sessions) {

@@ -6,43 +6,44 @@
 namespace patchbay::router {
 namespace {
 
-using Kind = Subject::Kind;
-
-Subject subject(const std::string& method, const std::string& members) {
+// "prompt greet"
+std::string subject(const std::string& method, const std::string& members) {
+    using Kind = Subject::Kind;
     ServerRequest request;
     request.method = method;
     request.params.members = members;
-    return subject_of(request, 128);
-}
-
-void expect(const Subject& subject, Kind kind, const std::string& name) {
-    EXPECT_EQ(subject.kind, kind) << name;
-    EXPECT_EQ(subject.name, name);
+    const auto [kind, name] = subject_of(request, 128);
+    return (kind == Kind::Prompt     ? "prompt "
+            : kind == Kind::Resource ? "resource "
+            : kind == Kind::Template ? "template "
+                                     : "none") +
+           name;
 }
 
 TEST(TheSubjectOfARequest, IsThePromptTheResourceOrTheTemplate) {
-    expect(subject("prompts/get", R"("arguments":{"uri":"no"},"name":"gre\u0065t")"), Kind::Prompt,
-           "greet");
+    EXPECT_EQ(subject("prompts/get", R"("arguments":{"uri":"no"},"name":"gre\u0065t")"),
+              "prompt greet");
     for (const char* method : {"resources/read", "resources/subscribe", "resources/unsubscribe"})
-        expect(subject(method, R"("name":"no","uri":"file:///a")"), Kind::Resource, "file:///a");
+        EXPECT_EQ(subject(method, R"("name":"no","uri":"file:///a")"), "resource file:///a");
     const std::string argument = R"("argument":{"name":"no"},"ref":)";
-    expect(
+    EXPECT_EQ(
         subject("completion/complete", argument + R"({"type":"ref/prompt","n\u0061me":"greet"})"),
-        Kind::Prompt, "greet");
-    expect(subject("completion/complete", argument + R"({"type":"ref/resource","uri":"f:///{x}"})"),
-           Kind::Template, "f:///{x}");
+        "prompt greet");
+    EXPECT_EQ(
+        subject("completion/complete", argument + R"({"type":"ref/resource","uri":"f:///{x}"})"),
+        "template f:///{x}");
 }
 
 TEST(TheSubjectOfARequest, HasNoNameWhereThatIsNotSaid) {
-    expect(subject("prompts/get", R"("name":7)"), Kind::Prompt, "");
-    expect(subject("resources/read", ""), Kind::Resource, "");
-    expect(subject("completion/complete", R"("ref":"greet")"), Kind::Resource, "");
+    EXPECT_EQ(subject("prompts/get", R"("name":7)"), "prompt ");
+    EXPECT_EQ(subject("resources/read", ""), "resource ");
+    EXPECT_EQ(subject("completion/complete", R"("ref":"greet")"), "resource ");
 }
 
 TEST(TheSubjectOfARequest, IsNoneOfWhatCannotBeReadAndOfOtherRequests) {
-    expect(subject("prompts/get", R"("name":)"), Kind::None, "");
-    expect(subject("prompts/list", R"("name":"greet","uri":"file:///a")"), Kind::None, "");
-    expect(subject("tools/call", R"("name":"echo")"), Kind::None, "");
+    EXPECT_EQ(subject("prompts/get", R"("name":)"), "none");
+    EXPECT_EQ(subject("prompts/list", R"("name":"greet","uri":"file:///a")"), "none");
+    EXPECT_EQ(subject("tools/call", R"("name":"echo")"), "none");
 }
 
 // As readers of keys in any case of letters have them, of which two beyond ASCII fold to letters of it.
