@@ -1,6 +1,7 @@
 #include "app/detached.hpp"
 
 #include "core/private_file.hpp"
+#include "core/standard_error.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -106,7 +107,9 @@ bool Detached::ready() {
     const char byte = 1;
     const bool waited = ::write(news_.get(), &byte, 1) == 1;
     news_.close();
-    return ::dup2(log_.get(), 2) == 2 && silent && waited;
+    const bool moved = ::dup2(log_.get(), 2) == 2;
+    core::standard_error::do_not_wait();
+    return moved && silent && waited;
 }
 
 void Detached::keep_log_short() const {

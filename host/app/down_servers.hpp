@@ -1,9 +1,9 @@
-// Which servers of a host that stays are down, for who has started it: each trouble once at warn, and at info that a server is
-// back. One that is started again and again is told of when that begins, and when nobody tries any more.
+// Which servers of a host that stays are down, for who has started it: each time that one goes down once at warn, once more when
+// nobody tries to bring it back any more, and at info that it is back.
 //
-// Borrows the source of time. Threads: [loop]. Errors: none.
-// Limits:  of one that dies and comes back one line of each state within kPause; how often it did in between is told with
-//          the next.
+// Borrows the source of time. Threads: [loop]. Errors: none. What a server says of itself is masked and printable in the log.
+// Limits:  of one that goes down and comes back on end one such time within kPause; of the others it is told how many there
+//          were, and one that lasts is told of when kPause is over.
 #pragma once
 
 #include "connection/status.hpp"
@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
 
 namespace patchbay::app {
 
@@ -23,8 +23,12 @@ class DownServers {
 public:
     static constexpr std::chrono::minutes kPause{1};
 
-    using Tell = std::function<void(core::log::Level level, const std::string& text)>;
-    DownServers(const core::TimeSource& time, Tell tell) : time_(time), tell_(std::move(tell)) {}
+    struct Ways {
+        std::function<void(core::log::Level level, const std::string& text)> tell;
+        // note() is to be called again of that server, as it is then.
+        std::function<void(const std::string& server, core::Clock::duration delay)> look_again;
+    };
+    DownServers(const core::TimeSource& time, Ways ways) : time_(time), ways_(std::move(ways)) {}
 
     static bool is_down(connection::State state);
     // `why`: asked of one that is told of.
@@ -35,13 +39,14 @@ public:
 
 private:
     struct Known {
-        connection::State state = connection::State::Ready;  // the last that counts
-        std::map<connection::State, core::Clock::time_point> told{};
-        std::size_t untold = 0;
+        bool down = false;
+        std::optional<connection::State> told{};  // of this time
+        core::Clock::time_point last_told{};      // of any time
+        std::size_t untold = 0;                   // times, since then
     };
 
     const core::TimeSource& time_;
-    Tell tell_;
+    const Ways ways_;
     std::map<std::string, Known> known_;  // of those that were down
 };
 

@@ -22,6 +22,7 @@
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
+#include "config/secret_values.hpp"
 #include "config/transport_settings.hpp"
 #include "connection/responder.hpp"
 #include "core/lifetime.hpp"
@@ -246,16 +247,22 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     }
     // What has just changed may be one of several connections to it, and in the middle of that: what counts is how all of
     // them stand a little later.
-    void look_later(const std::string& server, void (Impl::*at)(const connection::Status&)) {
-        loop.defer(lifetime.guard([this, server, at] {
-            if (const auto found = connections->find(server)) (this->*at)(found->get().status());
-        }));
+    using Look = void (Impl::*)(const connection::ServerConnections&);
+    void look_later(const std::string& server, Look look) {
+        loop.defer(lifetime.guard([this, server, look] { look_at(server, look); }));
     }
-    void tell_of(const connection::Status& status) {
-        down_servers.note(status.id, status.state,
-                          [&] { return connection::why_not_ready(status).message; });
+    void look_at(const std::string& server, Look look) {
+        if (const auto found = connections->find(server)) (this->*look)(found->get());
     }
-    void end_without(const connection::Status& status) {
+    // What it says of itself may hold what it should have kept to itself, and goes where nobody has asked for it.
+    void tell_of(const connection::ServerConnections& server) {
+        if (!tells_of_servers) return;
+        down_servers.note(server.spec().id(), server.state(), [&] {
+            return config::without_secrets(connection::why_not_ready(server.status()).message);
+        });
+    }
+    void end_without(const connection::ServerConnections& server) {
+        const auto status = server.status();
         const auto& all = loaded.config.servers;
         const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) {
             return each.id == status.id && each.required;
@@ -336,7 +343,11 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue{loop.time()};
-    DownServers down_servers{loop.time(), core::log::write};
+    DownServers down_servers{
+        loop.time(),
+        {core::log::write, [this](const std::string& server, core::Clock::duration delay) {
+             loop.after(delay, lifetime.guard([this, server] { look_at(server, &Impl::tell_of); }));
+         }}};
     DriftLog drifts{loop, [this](const std::string& server, const std::string& text) {
                         logs->note(server, text);
                     }};

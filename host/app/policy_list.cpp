@@ -48,18 +48,6 @@ bool fits(const service::ToolPolicy& tool, const std::vector<std::string>& patte
     });
 }
 
-// What a host that runs holds in its memory.
-std::vector<service::Decision> session_answers(Session& session) {
-    auto line = host_if_any(session, Guest::Person);
-    if (line && !*line) return {};
-    auto answers = line ? DistantHost(session.servers(), std::move(*line)).session_answers()
-                        : Result<std::vector<service::Decision>>(line.error());
-    if (answers) return std::move(*answers);
-    say("warning: answers that count as long as a session are not shown: " +
-        answers.error().message);
-    return {};
-}
-
 // A word that was misspelt looks as if there were no such tool.
 Error nothing_fits(const Session& session, const PolicyWords& words) {
     std::vector<std::string> names;
@@ -103,6 +91,17 @@ bool tell_what_hides(Session& session, const PolicyWords& words) {
 
 }  // namespace
 
+std::vector<service::Decision> session_answers(Session& session) {
+    auto line = host_if_any(session, Guest::Person);
+    if (line && !*line) return {};
+    auto answers = line ? DistantHost(session.servers(), std::move(*line)).session_answers()
+                        : Result<std::vector<service::Decision>>(line.error());
+    if (answers) return std::move(*answers);
+    say("warning: answers that count as long as a session are not shown: " +
+        answers.error().message);
+    return {};
+}
+
 int list_policy(const GlobalOptions& global, const PolicyWords& words) {
     for (const auto& pattern : words.patterns)
         if (const auto why = why_no_key(pattern)) return report(*why, global);
@@ -144,7 +143,8 @@ int list_policy(const GlobalOptions& global, const PolicyWords& words) {
         const int code = session->report_missing(nothing_fits(*session, words));
         return wrong ? int(kConfigError) : code;
     }
-    say("no tool is known; patchbay tools asks servers which they have");
+    say("no tool is known; patchbay tools asks servers which they have, and patchbay config show "
+        "--origin has the rules of the files");
     return wrong ? kConfigError : kOk;
 }
 

@@ -355,9 +355,12 @@ Result<ScopeChange> ScopeFile::write(std::string after, const std::string& by, j
 
 Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Environment& environment,
                                     const std::string& state_directory, Trial trial) {
-    const auto path = file.empty() ? ClientRecord::last_of(files_of_here(environment),
-                                                           state_directory, ClientRecord::kOurs)
-                                   : absolute(file, environment);
+    auto path = file.empty() ? ClientRecord::last_of(files_of_here(environment), state_directory,
+                                                     ClientRecord::kOurs)
+                             : absolute(file, environment);
+    // Of one that is gone nothing but its name says which it was.
+    std::error_code failed;
+    if (!fs::exists(path, failed)) path = fs::weakly_canonical(path, failed).string();
     if (path.empty())
         return Error{ErrorCode::NotFound,
                      "no file that is read here was changed by patchbay since the last undo; "
@@ -374,7 +377,9 @@ Result<ScopeChange> ScopeFile::undo(const std::string& file, const config::Envir
     const auto& last = **change;
     ScopeChange done{path, now->text(), last.before, false,  last.made,
                      {},   last.value,  last.by,     last.at};
-    if (!now->there() || last.after != core::sha256_hex(now->text()))
+    // Whoever did by hand what the error says is done with it.
+    const bool is_back = now->there() && !last.made && now->text() == last.before;
+    if (!is_back && (!now->there() || last.after != core::sha256_hex(now->text())))
         return why_not_undone(done, now->there(), record.backup());
     done.also = also_changed(environment, state_directory, now->path(), last.run);
     if (trial == Trial::Yes) return done;

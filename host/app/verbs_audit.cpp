@@ -166,12 +166,17 @@ int show(const GlobalOptions& global, const AuditOptions& options) {
 int export_verb(const GlobalOptions& global, const AuditOptions& options) {
     const bool as_table = options.format == "csv";
     if (as_table) print_line(audit::csv_header());
-    const auto read =
-        each_wanted(global, options, [&](const audit::Entry& entry, std::string_view line) {
-            print_line(as_table ? std::string_view(audit::csv_row(entry)) : line);
-            return stdout_error() == 0;
-        });
-    return read ? int(kOk) : report(read.error(), global);
+    Seen seen;
+    bool any = false;
+    const auto print = [&](const audit::Entry& entry, std::string_view line) {
+        any = true;
+        print_line(as_table ? std::string_view(audit::csv_row(entry)) : line);
+        return stdout_error() == 0;
+    };
+    const auto read = each_wanted(global, options, print, &seen);
+    if (!read) return report(read.error(), global);
+    if (!any) say(told_of_nothing(seen, options.wanted));
+    return kOk;
 }
 
 json::array to_json(const std::vector<audit::Fault>& faults) {

@@ -267,12 +267,13 @@ void add_undo_verb(CLI::App& config, Choice& choice) {
     const auto options = std::make_shared<UndoOptions>();
     auto& undo = add_verb(
         config, "undo", "Take the last change of a file by patchbay mcp, policy or import back",
-        "  patchbay config undo\n  patchbay config undo --dry-run\n  patchbay config undo "
-        ".mcp.json\nOne command back, which is named; once more takes back the last one of "
-        "another file, and none twice: of each\nfile one change is kept. Approvals that the "
-        "command "
-        "gave or took are as before, which is told. A file that\nwas changed by somebody else "
-        "since stays as it is; secrets that were stored stay.");
+        "  patchbay config undo\n  patchbay config undo --dry-run\n"
+        "  patchbay config undo .mcp.json\n"
+        "One command back, which is named; once more takes back the last one of another file, and "
+        "none twice: of each\nfile one change is kept. Approvals that the command gave or took are "
+        "as before, which is told. A file that\nwas changed by somebody else since stays as it is; "
+        "secrets that were stored stay.\n"
+        "Exit codes: 6 there is no change to take back; 3 its file was changed since.");
     undo.add_option("FILE", options->file,
                     "Of this file; without it, of the one that was changed last");
     undo.add_flag("--dry-run", options->dry_run, "Show which change it is and take nothing back");

@@ -148,7 +148,10 @@ void print_detail(const Session& session, const Status& status) {
     if (const auto cost = connection::cost_by_now(status.cost); cost != connection::Cost())
         row("cost", text_of(cost));
     if (status.last_connected) row("last connected", service::time_of(*status.last_connected));
-    row("last error", status.last_error, "red");
+    if (status.state == State::Ready)
+        row("error before", status.last_error);
+    else
+        row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
     for (const auto& drift : status.drifts)
         row("changed",

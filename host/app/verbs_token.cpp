@@ -53,6 +53,13 @@ json::object to_json(const Token& token) {
     return object;
 }
 
+bool has_unread(const Session& session) {
+    const auto& told = session.host().config().diagnostics;
+    return std::any_of(told.begin(), told.end(), [](const auto& each) {
+        return each.severity == config::Severity::Error && each.server.empty();
+    });
+}
+
 // One that is not there is shown to nobody, which is safe and seldom meant.
 void warn_of_strangers(const Session& session, const std::vector<std::string>& servers) {
     for (const auto& id : servers)
@@ -143,17 +150,16 @@ int add(const GlobalOptions& global, const TokenOptions& options) {
         if (!found) {
             // It may be in a file that cannot be read.
             session->troubles().tell_all();
-            const auto& told = session->host().config().diagnostics;
-            const bool unread = std::any_of(told.begin(), told.end(), [](const auto& each) {
-                return each.severity == config::Severity::Error && each.server.empty();
-            });
             const int code = session->report_missing(within("--bundle", found.error()));
-            return unread ? int(kConfigError) : code;
+            return has_unread(*session) ? int(kConfigError) : code;
         }
         bundle = std::move(*found);
     }
     if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
-    if (!global.quiet) {
+    // What a file that cannot be read would say of them nobody knows.
+    if (session && has_unread(*session)) {
+        session->troubles().tell_all();
+    } else if (!global.quiet) {
         if (session) warn_of_strangers(*session, options.servers);
         if (bundle) warn_of_servers_beside(*bundle, options);
         warn_of_patterns(session.get(), bundle.value_or(gateway::View()), options);

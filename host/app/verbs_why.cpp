@@ -3,6 +3,7 @@
 #include "app/distant_host.hpp"
 #include "app/look_for_host.hpp"
 #include "app/output.hpp"
+#include "app/policy_list.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/text.hpp"
@@ -16,7 +17,8 @@
 
 namespace patchbay::app {
 namespace json = boost::json;
-using Answer = service::Why::Answer;
+using service::Why;
+using Answer = Why::Answer;
 
 namespace {
 
@@ -47,12 +49,12 @@ int code_of(Answer answer) {
     return kNotFound;
 }
 
-std::string sentence_of(const service::Why& why) {
+std::string sentence_of(const Why& why) {
     if (why.answer != Answer::Allowed) return why.reason;
     return why.name + (why.of_a_tool ? " may be called" : " may be used");
 }
 
-std::string told_of_state(const service::Why& why) {
+std::string told_of_state(const Why& why) {
     const auto& status = *why.status;
     return why.server + ", " + (status.transport.empty() ? "" : status.transport + ", ") +
            service::state_of(status, service::Wait::ToTheEnd);
@@ -74,7 +76,7 @@ std::string told_of_level(const router::Ruling& ruling, const config::Config& co
            place;
 }
 
-void print_why(const service::Why& why, const config::Config& config) {
+void print_why(const Why& why, const config::Config& config) {
     print_line(core::printable(sentence_of(why), kFoldedBytes));
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& text) {
@@ -151,6 +153,7 @@ int why_verb(const GlobalOptions& global, const WhyOptions& wanted) {
         told = session.asked().tools(meant, service::Wait::CutShort, service::Ask::IfStale);
     }
     session.host().recall_lists(session.host().connections().ids());
+    asker.of_sessions = session_answers(session);
     const auto why = service::why(session.servers(), asker, name, session.asked().statuses(), told,
                                   &session.host().decisions());
     if (global.json)

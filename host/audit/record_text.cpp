@@ -1,7 +1,6 @@
 #include "audit/record_text.hpp"
 
 #include "config/secret_values.hpp"
-#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/secrets.hpp"
@@ -35,13 +34,17 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
 }
 
 // Masked before it is cut: of half a secret nobody can tell that it is one. As JSON that a terminal obeys nothing of.
-void put_arguments(RecordText& record, std::string_view arguments) {
+void put_arguments(RecordText& record, std::string_view given) {
+    // Those of a call are an object, of any other request its members.
+    const auto arguments =
+        given.starts_with('{') ? std::string(given) : "{" + std::string(given) + "}";
     // Of two equal keys a server may take the other one: then they stand as they were written.
     const auto read = core::parse_json_object(arguments, {.unique_keys = true});
-    // An escape may hide the name of a secret where nothing but text is looked at.
-    if (!read && arguments.find('\\') != arguments.npos)
-        return record.put_own(
-            "arguments", "(odd JSON with escapes, sha256 " + core::sha256_hex(arguments) + ")");
+    // What is no object to us is masked as a text, in which an escape may hide the name of a secret, and whether a word is
+    // the value of an option nobody can tell. A digest would tell a short secret to whoever tries them all.
+    if (!read &&
+        (arguments.find('\\') != arguments.npos || arguments.find("\"-") != arguments.npos))
+        return record.put_own("arguments", "(odd JSON, not kept)");
     const auto shown = core::printable_json(
         read ? json::serialize(config::without_secrets("", *read))
              : json::serialize(json::string(config::without_secrets(arguments))));

@@ -167,6 +167,22 @@ std::string transport_for(bool has_command, std::string_view url);
 // Whether the entry says how to connect: without it, it is an overlay, also a faulty one.
 bool defines_connection(const Node& body);
 
+// What is wrong with the parts of one value: all of it is told at once.
+// Limits: kMost; of the others their number.
+class Wrongs {
+public:
+    static constexpr std::size_t kMost = 5;
+    explicit Wrongs(const char* between = "; ") : between_(between) {}
+
+    void add(std::string_view wrong);
+    std::string told() const;  // empty: nothing is
+
+private:
+    const char* between_;
+    std::string text_;
+    std::size_t count_ = 0;
+};
+
 // Shared by the tables' functions.
 inline constexpr std::string_view kTexts = "a list of text";
 std::string mismatch(std::string_view expected, const Node& value);  // "expected ..., found ..."

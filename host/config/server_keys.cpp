@@ -256,6 +256,17 @@ std::string wrong_number(std::string_view expected, const Node& value) {
            boost::json::serialize(to_json(value));
 }
 
+void Wrongs::add(std::string_view wrong) {
+    if (++count_ > kMost) return;
+    if (count_ > 1) text_ += between_;
+    text_ += wrong;
+}
+
+std::string Wrongs::told() const {
+    return count_ <= kMost ? text_
+                           : text_ + between_ + "and " + std::to_string(count_ - kMost) + " more";
+}
+
 std::string take_text(std::string& target, const Node& value) {
     if (!value.is(Node::Kind::Text)) return mismatch("text", value);
     target = value.text;
@@ -272,12 +283,13 @@ std::string take_texts(std::vector<std::string>& target, const Node& value) {
     if (!value.is(Node::Kind::List)) return mismatch(kTexts, value);
     std::vector<std::string> texts;
     texts.reserve(value.items.size());
+    Wrongs wrongs{", "};
     for (const auto& item : value.items) {
-        if (!item.is(Node::Kind::Text))
-            return "expected " + std::string(kTexts) + ", and item " +
-                   std::to_string(texts.size() + 1) + " of it is " + name_of(item.kind);
         texts.push_back(item.text);
+        if (!item.is(Node::Kind::Text))
+            wrongs.add("item " + std::to_string(texts.size()) + " of it is " + name_of(item.kind));
     }
+    if (!wrongs.told().empty()) return "expected " + std::string(kTexts) + ", and " + wrongs.told();
     target = std::move(texts);
     return {};
 }

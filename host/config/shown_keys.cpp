@@ -96,11 +96,12 @@ std::string take_bundled(Bundle& bundle, N value) {
 // What is shown can be named as rules name it.
 std::string take_shown(std::vector<std::string>& target, N value) {
     if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    Wrongs wrongs;
     for (auto& written : target) {
-        if (auto wrong = wrong_pattern(written); !wrong.empty()) return wrong;
+        if (auto wrong = wrong_pattern(written); !wrong.empty()) wrongs.add(wrong);
         written = core::trimmed(written);
     }
-    return {};
+    return wrongs.told();
 }
 
 const std::array kBundleKeys = {

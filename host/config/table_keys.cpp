@@ -82,9 +82,10 @@ constexpr std::size_t kMostPatternBytes = 1024;
 
 std::string take_patterns(std::vector<std::string>& target, const Node& value) {
     if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    Wrongs wrongs;
     for (const auto& written : target)
-        if (auto wrong = wrong_pattern(written); !wrong.empty()) return wrong;
-    return {};
+        if (auto wrong = wrong_pattern(written); !wrong.empty()) wrongs.add(wrong);
+    return wrongs.told();
 }
 
 // One that is the name of nothing, wherever it is read, was meant for something all the same.

@@ -239,8 +239,9 @@ void TableMerge::take_permissions(const Permissions& said, const Member& table,
         into_.note(RuleId::UnreadRule, Severity::Error, source.place(table.mark),
                    "permissions: no tool is allowed until this is mended");
     }
-    if (const auto* denied = table.value.find("deny");
-        denied && said.deny.empty() && source.scope == Scope::Session)
+    if (const auto* denied = table.value.find("deny"); denied && denied->is(Node::Kind::List) &&
+                                                       denied->items.empty() &&
+                                                       source.scope == Scope::Session)
         empty_deny_ = source.place(denied->mark);
     join_permissions(into_.config.permissions, said, table, source, into_.config.diagnostics);
 }

@@ -327,6 +327,22 @@ std::vector<Connection*> ServerConnections::all() const {
 }
 
 // The best of those that callers have; a spare says least.
+// That of which is asked next: a spare is nobody's yet.
+const ServerConnections::Slot* ServerConnections::best() const {
+    const auto place_of = [](const std::unique_ptr<Slot>& slot) {
+        return std::pair(slot->tenure.use() == Use::Spare, rank(slot->connection->state()));
+    };
+    const auto best =
+        std::min_element(slots_.begin(), slots_.end(),
+                         [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+    return best == slots_.end() ? nullptr : best->get();
+}
+
+State ServerConnections::state() const {
+    const auto* const best = this->best();
+    return best ? best->connection->state() : Status().state;
+}
+
 Status ServerConnections::status() const {
     if (slots_.empty()) {
         Status none;
@@ -336,20 +352,15 @@ Status ServerConnections::status() const {
         departures_.count_in(none);
         return masked(std::move(none));
     }
-    const auto place_of = [](const std::unique_ptr<Slot>& slot) {
-        return std::pair(slot->tenure.use() == Use::Spare, rank(slot->connection->state()));
-    };
-    const auto best =
-        std::min_element(slots_.begin(), slots_.end(),
-                         [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
-    auto status = (*best)->connection->status();
+    const auto* const best = this->best();
+    auto status = best->connection->status();
     departures_.count_in(status);
     if (slots_.size() == 1) return status;
     for (const auto& slot : slots_) {
         const auto one = slot->connection->status();
         status.connections.push_back(
             {name_of(slot->tenure.use()), one.state, one.last_error, one.facts});
-        if (slot == *best) continue;
+        if (slot.get() == best) continue;
         add_counts(status, one);
         status.pending += one.pending;
     }

@@ -46,6 +46,7 @@ public:
     // One that is ready and has listed its tools to the end; null: there is none.
     const Connection* listed() const;
     Status status() const;
+    State state() const;  // that of status(), for much less
     std::vector<Connection*> all() const;
     const registry::ServerSpec& spec() const { return spec_; }
 
@@ -65,6 +66,7 @@ private:
         core::Timer idle;                                    // while nobody holds it
         std::optional<core::Clock::time_point> restarted{};  // that it came by
     };
+    const Slot* best() const;  // null: there is none
 
     bool is_shared() const;
     bool keeps_spare() const;

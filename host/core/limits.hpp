@@ -89,6 +89,8 @@ inline constexpr std::chrono::minutes kLazyIdle{10};
 
 // A person who answers a server's question may take this long; the call's own limits stand still.
 inline constexpr std::chrono::minutes kInputWait{30};
+// One who is asked to approve of a call: a call that waits longer is hardly wanted any more.
+inline constexpr std::chrono::minutes kApprovalWait{10};
 
 // A server may say that its tools changed as often as it likes: the first time in a row its list is
 // read again at once, then after a pause that doubles from the one to the other.

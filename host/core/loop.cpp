@@ -258,7 +258,7 @@ struct Loop::Impl {
 
     void end_round() {
         for (ending.swap(at_end_of_round); !ending.empty(); ending.pop_front()) {
-            contained(ending.front());
+            contained(std::exchange(ending.front(), {}));
             drain_deferred();
         }
     }
@@ -420,7 +420,10 @@ void Loop::run() {
     const Impl::Run running(*impl_);
     impl_->stopping = false;
     impl_->drain();
-    while (!impl_->stopping) impl_->run_one(Clock::time_point::max());
+    while (!impl_->stopping) {
+        impl_->run_one(Clock::time_point::max());
+        impl_->drain();  // also what the end of a callback has deferred
+    }
 }
 
 void Loop::set_spin(std::chrono::nanoseconds most) {
@@ -435,7 +438,8 @@ void Loop::stop() {
 bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadline) {
     const Impl::Run running(*impl_);
     impl_->drain();
-    while (!done()) {
+    bool is_done = false;
+    while (!(is_done = done())) {
         if (!impl_->deferred.empty()) {  // from within done(): not to be slept over
             impl_->drain();
             continue;
@@ -443,11 +447,14 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
         impl_->run_one(deadline);
         impl_->drain();
         // Also where there is always something to run.
-        if (deadline != Clock::time_point::max() && Clock::now() >= deadline) return done();
+        if (deadline != Clock::time_point::max() && Clock::now() >= deadline) {
+            is_done = done();
+            break;
+        }
     }
     // Nobody may run it for a while.
     impl_->end_round();
-    return true;
+    return is_done;
 }
 
 const TimeSource& Loop::time() const {

@@ -79,7 +79,9 @@ void do_not_wait() {
     if (::fstat(STDERR_FILENO, &info) != 0) return;
     auto& to = state();
     const std::lock_guard guard(to.mutex);
-    if (to.way != Way::Waits) return;
+    if (to.fd != STDERR_FILENO) ::close(to.fd);  // of what it was before
+    to.fd = STDERR_FILENO;
+    to.way = Way::Waits;
     if (S_ISSOCK(info.st_mode)) to.way = Way::Socket;
     if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode)) return;
     const int own = ::open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -10,7 +10,7 @@
 namespace patchbay::core::standard_error {
 
 void write(std::string_view lines);  // whole ones, each with its newline
-// From now on. Where stderr is a file nothing changes.
+// From now on, of what stderr is now: to be said again when that is something else. Where it is a file nothing changes.
 void do_not_wait();
 
 }  // namespace patchbay::core::standard_error

@@ -121,7 +121,11 @@ std::string approval_text(const config::Config& config, const Approvable& wanted
     const auto name = visible(json::value(tool ? wanted.tool : wanted.method), kNameBytes);
     return std::string("May ") + (tool ? "the tool " : "the request ") + name +
            " be sent to server \"" + wanted.server + "\"?\n" + origin_of(config, wanted.server) +
-           "\n" + (tool ? "Tool: " : "Request: ") + name + "\n" +
+           "\n" +
+           (tool ? "Tool: "
+                 : "An answer for longer than once counts for all such requests to that "
+                   "server.\nRequest: ") +
+           name + "\n" +
            (wanted.rule.empty() ? "" : "Asked by: " + core::printable(wanted.rule, 1'000) + "\n") +
            arguments_of(wanted.arguments.empty() ? "{}" : wanted.arguments);
 }

@@ -94,8 +94,8 @@ void ClientEvents::tell_changed(const std::string& server, std::string_view capa
 
 void ClientEvents::notify(const std::string& server, const std::string& method,
                           std::string_view params, RequestNumber about) {
-    // Of tools the list itself says so, once we have it. A stream of ours is no stream of the client's.
-    if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
+    // Of tools the list itself says so, once we have it.
+    if (method == kToolsChanged) return;
     if (!is_said_by_servers(method)) return;
     if (method == "notifications/message") return tell_logged(server, params, about);
     // Of resources and prompts whoever is shown some tools of a server alone is shown none.

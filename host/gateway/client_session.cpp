@@ -61,10 +61,11 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       tasks_(servers_, *this, view_, requests_, outcomes_, parts.task_claims),
       extension_(servers_, *this, view_, requests_, outcomes_,
                  TaskNames(parts.state_key, whose_of(this->principal(), view_))),
+      task_streams_(servers_, *this, requests_, events_.listeners(), out_, extension_.names()),
       inquiries_(servers_, session_approvals(), handshake_, requests_, outcomes_, events_, tasks_,
                  out_, std::move(fallback), parts.alone ? Lasting::Session : Lasting::Once),
       operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, tasks_,
-                  extension_, parts.conversations, outcomes_) {}
+                  extension_, task_streams_, parts.conversations, outcomes_) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {
@@ -251,8 +252,9 @@ void ClientSession::cancel(RequestNumber number, const std::string& reason) {
 void ClientSession::notify(const std::string& server, const std::string& method,
                            std::string_view params, connection::Reference about) {
     if (!view_.holds(server)) return;  // it was shown it once
-    // Of tasks of the modern era: nobody has asked for it.
-    if (method == "notifications/tasks") return;
+    if (method == "notifications/tasks") return task_streams_.tell(server, params, about);
+    if (method == "notifications/subscriptions/acknowledged")
+        return task_streams_.acknowledged(server, params, about);
     if (method != "notifications/tasks/status")
         return events_.notify(server, method, tasks_.for_client(server, params), about);
     const auto told = tasks_.status_for_client(server, params);

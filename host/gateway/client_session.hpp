@@ -24,6 +24,7 @@
 #include "gateway/request_outcomes.hpp"
 #include "gateway/task_extension.hpp"
 #include "gateway/task_operations.hpp"
+#include "gateway/task_streams.hpp"
 
 #include <string>
 #include <string_view>
@@ -119,6 +120,7 @@ private:
     ClientEvents events_;
     TaskOperations tasks_;
     TaskExtension extension_;
+    TaskStreams task_streams_;
     Inquiries inquiries_;
     Operations operations_;
 };

@@ -53,6 +53,7 @@ json::object Listener::filter() const {
     if (prompts) filter["promptsListChanged"] = true;
     if (resources) filter["resourcesListChanged"] = true;
     if (!uris.empty()) filter["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
+    if (!tasks.empty()) filter["taskIds"] = json::array(tasks.begin(), tasks.end());
     return filter;
 }
 
@@ -65,14 +66,22 @@ Result<Listener> Listeners::read(const std::string& id, const json::object& para
     };
     Listener listener{id, flag("toolsListChanged"), flag("promptsListChanged"),
                       flag("resourcesListChanged")};
-    const auto* uris = core::array_in(filter, "resourceSubscriptions");
-    if (uris && uris->size() > kMostUris)
-        return Error{ErrorCode::Invalid, "resourceSubscriptions names " +
-                                             std::to_string(uris->size()) + " resources; at most " +
-                                             std::to_string(kMostUris) + " for one stream"};
-    if (uris)
-        for (const auto& uri : *uris)
-            if (const auto text = core::text_of(uri)) listener.uris.emplace(*text);
+    const auto take = [&](const char* key, const char* what, std::size_t most,
+                          std::set<std::string>& names) -> Result<void> {
+        const auto* given = core::array_in(filter, key);
+        if (!given) return {};
+        if (given->size() > most)
+            return Error{ErrorCode::Invalid,
+                         std::string(key) + " names " + std::to_string(given->size()) + " " + what +
+                             "; at most " + std::to_string(most) + " for one stream"};
+        for (const auto& each : *given)
+            if (const auto text = core::text_of(each)) names.emplace(*text);
+        return {};
+    };
+    if (auto taken = take("resourceSubscriptions", "resources", kMostUris, listener.uris); !taken)
+        return taken.error();
+    if (auto taken = take("taskIds", "tasks", kMostTasks, listener.tasks); !taken)
+        return taken.error();
     return listener;
 }
 

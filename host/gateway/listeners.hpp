@@ -20,6 +20,7 @@ struct Listener {
     std::string id;  // raw, of its request: by that the client knows the stream
     bool tools = false, prompts = false, resources = false;
     std::set<std::string> uris{};
+    std::set<std::string> tasks{};                  // as the client names them
     std::map<std::string, std::string> left_out{};  // of those that it named: why
     bool acknowledged = false;
 
@@ -27,7 +28,7 @@ struct Listener {
     bool wants(std::string_view method, const std::string& uri) const;
     // A notification of this stream; `members`: raw, of its params.
     std::string message(std::string_view method, std::string_view members) const;
-    // The first one: what it is for, and in its `_meta` what it is not for, by URI, and why.
+    // The first one: what it is for, and in its `_meta` what it is not for, by URI or task, and why.
     std::string acknowledgment() const;
     // What it is answered once it has ended, raw; and the word that ends it, where no connection does.
     std::string last_result() const;
@@ -42,8 +43,9 @@ class Listeners {
 public:
     // Each has its server looked for.
     static constexpr std::size_t kMostUris = 1'000;  // of one stream
+    static constexpr std::size_t kMostTasks = 256;
 
-    // Invalid where the params name no filter, or too many resources.
+    // Invalid where the params name no filter, or too many resources or tasks.
     static Result<Listener> read(const std::string& id, const boost::json::object& params);
 
     Listener& add(RequestNumber request, Listener listener) {

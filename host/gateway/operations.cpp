@@ -364,32 +364,34 @@ void Operations::log_level(RequestNumber number, const protocol::Params& params)
     wishes_.set_level(level, [this, number] { replies_.reply(number, "{}"); });
 }
 
-// It is acknowledged once it is known which resources can be heard of.
+// It is acknowledged once it is known which resources and tasks can be heard of.
 void Operations::listen(RequestNumber number, const protocol::Params& params) {
     const auto object = core::read_json_object("{" + params.members + "}");
     if (!object) return replies_.refuse(number, {ErrorCode::Invalid, object.error().message});
-    // Of tasks nothing is told here: the acknowledgment names none, and a client asks for them.
     const auto* filter = core::object_in(&*object, "notifications");
     if (filter && filter->contains("taskIds") && !extension_.takes_them(number)) return;
     auto wanted = Listeners::read(requests_.find(number)->id, *object);
     if (!wanted) return replies_.refuse(number, wanted.error());
-    auto& listener = events_.listeners().add(number, std::move(*wanted));
-    if (listener.uris.empty()) return events_.acknowledge(number);
-    const auto missing = std::make_shared<std::size_t>(listener.uris.size());
-    for (const auto& uri : std::set<std::string>(listener.uris))
-        wishes_.subscribe(uri, [this, number, uri, missing](const auto& why_not) {
+    const auto uris = events_.listeners().add(number, std::move(*wanted)).uris;
+    const auto settled = [this, number, missing = std::make_shared<std::size_t>(uris.size() + 1)] {
+        if (--*missing == 0) events_.acknowledge(number);
+    };
+    task_streams_.listen(number, settled);
+    for (const auto& uri : uris)
+        wishes_.subscribe(uri, [this, number, uri, settled](const auto& why_not) {
             auto* waiting = events_.listeners().find(number);
             if (waiting && why_not) {
                 waiting->uris.erase(uri);
                 waiting->left_out[uri] =
                     core::log::masked(core::printable(why_not->message, kReasonBytes));
             }
-            if (--*missing == 0) events_.acknowledge(number);
+            settled();
         });
 }
 
 void Operations::stop(const ClientRequest& request, RequestNumber number,
                       const std::string& reason) {
+    task_streams_.end(number);
     for (const auto& uri : events_.listeners().remove(number)) wishes_.unsubscribe(uri);
     if (request.call != 0) servers_.router().cancel(request.call, reason);
 }

@@ -15,6 +15,7 @@
 #include "gateway/replies.hpp"
 #include "gateway/task_extension.hpp"
 #include "gateway/task_operations.hpp"
+#include "gateway/task_streams.hpp"
 
 #include <functional>
 #include <string>
@@ -30,7 +31,7 @@ public:
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
                ClientEvents& events, TaskOperations& tasks, TaskExtension& extension,
-               Conversations* conversations, Replies& replies)
+               TaskStreams& task_streams, Conversations* conversations, Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
@@ -41,6 +42,7 @@ public:
           events_(events),
           tasks_(tasks),
           extension_(extension),
+          task_streams_(task_streams),
           replies_(replies),
           host_tools_(servers, caller, view, requests, offered, arrival, conversations, replies) {}
 
@@ -79,6 +81,7 @@ private:
     ClientEvents& events_;
     TaskOperations& tasks_;
     TaskExtension& extension_;
+    TaskStreams& task_streams_;
     Replies& replies_;
     HostTools host_tools_;
 };

@@ -42,6 +42,7 @@ public:
     bool start(RequestNumber request, const protocol::Params& params);
     // That call has become a task.
     void on_begun(RequestNumber request, connection::Reply reply);
+    const TaskNames& names() const { return names_; }
     // False: its client does not take tasks, and is told so.
     bool takes_them(RequestNumber request);
 

@@ -1,6 +1,7 @@
 #include "router/approvals.hpp"
 
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 #include <string>
 #include <utility>

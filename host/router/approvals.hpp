@@ -2,13 +2,12 @@
 //
 // Borrows all it is given, which must outlive it; `alive` says whether the router does. `decisions` null: none are kept.
 // Threads: [loop]. Errors: end what was asked: Denied, Timeout, or another tool or server by now.
-// Limits:  core::kInputWait, and the time-out of what was asked; those of Flights.
+// Limits:  core::kApprovalWait, and the time-out of what was asked; those of Flights.
 #pragma once
 
 #include "connection/approval.hpp"
 #include "connection/caller.hpp"
 #include "core/limits.hpp"
-#include "core/text.hpp"
 #include "policy/policy.hpp"
 #include "router/call_params.hpp"
 #include "router/definitions.hpp"
@@ -40,7 +39,8 @@ public:
                Error nobody_there, T asked, Then then) const {
         if (decided_before(id, caller, wanted)) return then(caller, asked);
         add_levels(wanted, caller);
-        bound(id, wanted, asked);
+        bound(id, wanted, asked,
+              *refusal(connection::Approval::Unanswered, wanted, nobody_there, caller));
         const auto bytes = size_of(asked);
         const auto kept = flights_.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
         if (kept.expired()) return;
@@ -53,7 +53,7 @@ public:
                              then](connection::Approval approval) {
             const auto awaited = kept.lock();
             if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
-            if (awaited->asked.timeout.count() == 0) flights_.unbound(id);
+            if (waits_for_person(awaited->asked.timeout)) flights_.unbound(id);
             tell_decided(id, meant, approval);
             auto* const asker = callers_.find(flights_.caller_of(id));
             if (!asker) return;
@@ -76,11 +76,16 @@ private:
     };
 
     template <class T>
-    void bound(CallId id, const connection::Approvable& wanted, const T& asked) const {
-        flights_.bound(id, *asked.begun, asked.timeout, {wanted.server});
-        flights_.bound(id, core::kInputWait,
-                       {ErrorCode::Timeout, wanted.public_name + " was not approved within " +
-                                                core::duration(core::kInputWait)});
+    void bound(CallId id, const connection::Approvable& wanted, const T& asked,
+               Error unanswered) const {
+        if (!waits_for_person(asked.timeout))
+            return flights_.bound(id, *asked.begun, asked.timeout, {wanted.server});
+        flights_.unbound(id);  // from what it waited for before
+        flights_.bound(id, core::kApprovalWait, std::move(unanswered));
+    }
+    // Not for the call's own limit, which is later or none.
+    static bool waits_for_person(std::chrono::milliseconds timeout) {
+        return timeout.count() == 0 || timeout > core::kApprovalWait;
     }
     bool decided_before(CallId id, const connection::Caller& caller,
                         const connection::Approvable& wanted) const;

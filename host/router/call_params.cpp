@@ -6,8 +6,6 @@
 #include "protocol/envelope.hpp"
 #include "protocol/raw_json.hpp"
 
-#include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 namespace patchbay::router {
@@ -17,34 +15,6 @@ namespace {
 
 Error invalid(std::string why) {
     return {ErrorCode::Invalid, std::move(why)};
-}
-
-// The letters that a reader of keys in any case of theirs takes for others: two of those beyond ASCII fold to letters of it
-// (Unicode, CaseFolding.txt).
-std::string folded(std::string_view key) {
-    std::string text(key);
-    for (const auto& [letter, plain] : {std::pair("\u017f", 's'), std::pair("\u212a", 'k')})
-        for (auto at = text.find(letter); at != text.npos; at = text.find(letter, at))
-            text.replace(at, std::char_traits<char>::length(letter), 1, plain);
-    return core::lower(text);
-}
-
-// Whether what was judged may stand among these members itself, under its own name.
-enum class Judged { IsAmongThem, StandsBesideThem };
-
-// A member that stands for one of `judged` to a server which reads keys in any case: it would run what nobody has judged.
-std::optional<Error> odd_among(std::string_view members, const std::string& method,
-                               std::initializer_list<std::string_view> judged, Judged where) {
-    std::optional<Error> odd;
-    protocol::each_of(members, [&](std::string_view key, std::string_view) {
-        const auto meant = folded(key);
-        const bool is_itself = where == Judged::IsAmongThem && meant == key;
-        if (!is_itself && std::find(judged.begin(), judged.end(), meant) != judged.end())
-            odd = invalid("the params of " + method + ": \"" + core::printable(key, 80) +
-                          "\" is no member of it");
-        return !odd;
-    });
-    return odd;
 }
 
 }  // namespace
@@ -57,17 +27,6 @@ Result<json::object> read_params(const ServerRequest& request, std::size_t depth
 
 std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
-}
-
-std::optional<Error> odd_member(const Call& call) {
-    return odd_among(call.members, "tools/call", {"name", "arguments", "_meta"},
-                     Judged::StandsBesideThem);
-}
-
-// All that rules, pins or the audit read of any request.
-std::optional<Error> odd_member(const ServerRequest& request) {
-    return odd_among(request.params.members, request.method,
-                     {"name", "uri", "ref", "argument", "arguments", "_meta"}, Judged::IsAmongThem);
 }
 
 Subject subject_of(const ServerRequest& request, std::size_t depth) {
@@ -101,7 +60,6 @@ Result<RawCall> read_raw_call(ServerRequest& request, std::size_t depth) {
             protocol::append_member(call.members, key, value);
         return true;
     });
-    if (auto odd = odd_member(call)) return std::move(*odd);
     if (read.tool.empty()) return invalid("tools/call needs a \"name\"");
     if (!call.arguments.empty() && call.arguments.front() != '{')
         return invalid("\"arguments\" must be an object");

@@ -28,11 +28,6 @@ Subject subject_of(const ServerRequest& request, std::size_t depth);
 
 // A tools/call in the server's own words, whose name the call itself lacks. Moves on what it takes of
 // `request`, unless it is an error.
-// A member beside those that were judged which a server that reads keys in any case of letters would take for one of them;
-// none: there is no such.
-std::optional<Error> odd_member(const Call& call);
-std::optional<Error> odd_member(const ServerRequest& request);
-
 struct RawCall {
     std::string tool;
     Call call;

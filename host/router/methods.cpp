@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "protocol/log_levels.hpp"
+#include "router/odd_members.hpp"
 
 #include <vector>
 
@@ -53,10 +54,11 @@ std::optional<Error> wrong_method(const std::string& method) {
             "no method \"" + core::printable(method, 80) +
                 "\": one is made of letters, digits, \"_\", \"$\", \".\", \"/\" and \"-\""};
     // Nor one that takes letters of any case.
-    const auto small = core::lower(method);
-    if (method != "tools/call" && small == "tools/call")
-        return Error{ErrorCode::Invalid, "no method \"" + method + "\"; it is \"tools/call\""};
+    if (const auto meant = method_meant(method); !meant.empty())
+        return Error{ErrorCode::Invalid,
+                     "no method \"" + method + "\"; it is \"" + std::string(meant) + "\""};
     // Callers may share a session, and with it the numbers of what is in flight there.
+    const auto small = core::lower(method);
     if (small == "initialize" || small.starts_with("notifications/"))
         return Error{ErrorCode::Invalid,
                      core::printable(method, 80) + " is said by the host itself"};

@@ -11,6 +11,7 @@
 #include "router/flights.hpp"
 #include "router/lists.hpp"
 #include "router/methods.hpp"
+#include "router/odd_members.hpp"
 #include "router/pin_guard.hpp"
 #include "router/request_router.hpp"
 #include "router/server_rules.hpp"
@@ -415,8 +416,10 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
 CallId Router::permit(Caller& caller, ServerRequest request, ReplyHandler handler) {
     auto& flights = impl_->flights;
     const CallId id = impl_->begin(caller, request, std::move(handler));
-    if (auto odd = odd_member(request))
-        flights.end_soon(id, std::move(*odd));
+    auto wrong = wrong_method(request.method);
+    if (!wrong) wrong = odd_member(request);
+    if (wrong)
+        flights.end_soon(id, std::move(*wrong));
     else if (auto hidden = not_shown(caller, request.server, request.method))
         flights.end_soon(id, std::move(*hidden));
     else if (auto found = impl_->pool.find(request.server); !found)

@@ -116,25 +116,36 @@ void answer_missing(Why& why, const Error& error, const config::Config& config) 
             why.notes.push_back(config::to_string(each));
 }
 
-// As the router looks for them where a rule asks.
-std::vector<Decision> answers_for(const router::Ruling& ruling, const Asker& asker,
-                                  Decisions* decisions) {
-    std::vector<Decision> found;
+// As the router looks for them where a rule asks. Whoever types has one session with the host that runs; those of others are
+// noted, as they explain why one is asked and the other is not.
+void add_answers(Why& why, const Asker& asker, Decisions* decisions) {
+    const auto& ruling = *why.ruling;
     const bool each_time =
         ruling.rule && ruling.rule->place && ruling.rule->place->scope == config::Scope::Enterprise;
     if (!decisions || each_time || asker.trust == core::Trust::NeedsRule ||
         ruling.decision != policy::Decision::Ask || ruling.definition.empty())
-        return found;
+        return;
     using Kind = core::Principal::Kind;
+    const core::Principal person{Kind::Person, {}, {}, asker.trust};
+    const bool is_person = asker.name.empty();
     const auto subject =
-        subject_of({asker.name.empty() ? Kind::Person : Kind::Client, {}, {}, asker.trust});
-    const auto all = decisions->file().all();
-    if (!all) return found;
-    for (const auto& each : **all)
-        if (each.server == ruling.server && !each.tool.empty() && each.subject == subject &&
-            each.definition == ruling.definition && decisions->counts_here(each))
-            found.push_back(each);
-    return found;
+        subject_of(is_person ? person : core::Principal{Kind::Client, {}, {}, asker.trust});
+    const auto is_of_it = [&](const Decision& each) {
+        return each.server == ruling.server && !each.tool.empty() &&
+               each.definition == ruling.definition;
+    };
+    if (const auto all = decisions->file().all())
+        for (const auto& each : **all)
+            if (is_of_it(each) && each.subject == subject && decisions->counts_here(each))
+                why.answers.push_back(each);
+    for (const auto& each : asker.of_sessions) {
+        if (!is_of_it(each)) continue;
+        if (is_person && each.by == core::to_string(person))
+            why.answers.push_back(each);
+        else
+            why.notes.push_back("answered in a session of " + each.by + ", " + each.when +
+                                ", where it is not asked about again");
+    }
 }
 
 // As a call is refused for them, of the tool as it was listed last.
@@ -175,7 +186,7 @@ void judge(Why& why, const Servers& servers, const Asker& asker,
         });
     const auto name = "\"" + core::printable(ruling.public_name, 80) + "\"";
     const bool nobody_to_ask = asker.trust == core::Trust::NeedsRule;
-    if (why.of_a_tool) why.answers = answers_for(ruling, asker, decisions);
+    if (why.of_a_tool) add_answers(why, asker, decisions);
     if (why.of_a_tool && !ruling.shown) {
         why.answer = Answer::NotShown;
         why.reason = name + " " + to_agent(asker);

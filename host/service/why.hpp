@@ -64,6 +64,7 @@ struct Asker {
     config::Place place = {};                   // where it is defined
     const char* kind = "agent";                 // or "bundle"
     std::optional<std::string> arguments = {};  // of a call, a JSON object; none: of any call
+    std::vector<Decision> of_sessions = {};     // what the host that runs was answered for one
 };
 
 // `statuses`: of all servers, by whoever runs them. `told`: what those that it may be about have listed there,

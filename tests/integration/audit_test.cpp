@@ -227,6 +227,9 @@ TEST_F(AnAudit, SaysThatAWordMeansNothingInsteadOfThatNothingIsThere) {
     const auto as_json = home.run({"audit", "show", "--server", "xy", "--json"});
     EXPECT_EQ(as_json.out, "[]\n");
     EXPECT_EQ(as_json.err, server.err);
+    const auto exported = home.run({"audit", "export", "--server", "xy"});
+    EXPECT_EQ(exported.out, "");
+    EXPECT_EQ(exported.err, server.err);
     EXPECT_THAT(home.run({"audit", "show", "--principal", "persn"}).err,
                 HasSubstr("none is of principal \"persn\"; did you mean \"person\"?"));
     EXPECT_EQ(home.run({"audit", "show", "--decision", "asked"}).exit_code, 0);

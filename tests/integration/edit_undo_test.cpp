@@ -139,6 +139,9 @@ TEST_F(EditVerbs, TheLastChangeOfAFileIsTakenBackUnlessSomebodyHasWrittenItSince
     EXPECT_EQ(run({{"/bin/sh", "-c", command}, {{"PATH", "/bin"}}, home.work(), {}}).exit_code, 0)
         << command;
     EXPECT_EQ(text(project), before);
+    EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 0) << "that was it";
+    EXPECT_EQ(text(project), before);
+    EXPECT_EQ(home.run({"config", "undo", project}).exit_code, 6);
 }
 
 TEST_F(EditVerbs, AFileThatAChangeHasMadeIsNotTakenBackOnceSomebodyHasWrittenIt) {

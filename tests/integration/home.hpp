@@ -53,6 +53,9 @@ public:
     }
 
     std::map<std::string, std::string> environment;
+    // A program that starts after this shows what it holds: a sanitizer keeps little of what it
+    // freed.
+    void measure_memory();
 
 private:
     const ScratchFolder scratch_;

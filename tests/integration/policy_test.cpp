@@ -205,6 +205,9 @@ TEST_F(Asking, AnAnswerForASessionIsShownOfAHostThatRunsAndTakenBack) {
     ASSERT_EQ(answers.as_array().size(), 1u) << told.out;
     EXPECT_EQ(answers.at(0).at("level"), "allow-session");
     EXPECT_EQ(answers.at(0).at("for"), "terminal");
+    const auto why = home.run({"why", "mcp__x__echo", "--json"});
+    EXPECT_EQ(json::parse(why.out).at("answer"), "allowed") << why.out;
+    EXPECT_THAT(home.run({"why", "mcp__x__echo"}).out, HasSubstr("allow-session by person"));
     EXPECT_THAT(home.run({"--alone", "policy", "list", "mcp__x__echo"}).out,
                 Not(HasSubstr("allow-session")));
 

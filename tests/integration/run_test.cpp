@@ -315,6 +315,22 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     EXPECT_EQ(::kill(told.at("pid").to_number<pid_t>(), SIGTERM), 0);
 }
 
+// Nobody sees anything else of it.
+TEST_F(Run, SaysInItsLogWhatItSaysInTheBackground) {
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    const auto started = home.run({"run", "--detach", "--json"});
+    ASSERT_EQ(started.exit_code, 0) << started.err;
+    const auto log = home.root() / "state/patchbay/run";
+    std::string said;
+    EXPECT_TRUE(comes_true([&] {
+        said.clear();
+        for (const auto& each : fs::directory_iterator(log))
+            if (each.path().extension() == ".log") said += read_file(each.path());
+        return said.find("server \"gone\"") != std::string::npos;
+    })) << said;
+    EXPECT_EQ(::kill(json::parse(started.out).at("pid").to_number<pid_t>(), SIGTERM), 0);
+}
+
 TEST_F(Run, SaysItsPidInTheBackgroundAlsoWhereItIsQuiet) {
     const auto started = home.run({"-q", "run", "--detach"});
     ASSERT_EQ(started.exit_code, 0) << started.err;

@@ -249,6 +249,10 @@ TEST_F(ServeDoor, ATokenThatWouldShowNothingIsWarnedOf) {
     EXPECT_THAT(home.run({"token", "add", "d", "--tools", "mcp__x__ehco"}).err,
                 Not(HasSubstr("warning")))
         << "nobody has asked yet which tools it has";
+    home.write("broken.toml", "[servers.x]\ncommand = [\n");
+    const auto unread =
+        home.run({"--config", "broken.toml", "token", "add", "f", "--tools", "mcp__q__*"});
+    EXPECT_THAT(unread.err, AllOf(HasSubstr("broken.toml:"), Not(HasSubstr("fits no tool"))));
     home.run({"tools"});
     EXPECT_THAT(home.run({"token", "add", "e", "--tools", "mcp__x__ehco,mcp__x__echo"}).err,
                 AllOf(HasSubstr("\"mcp__x__ehco\" fits no tool of any server as they were listed"),

@@ -35,6 +35,7 @@ protected:
         home.add("crashes", {{"command", built("tests/peers/faulty_server")},
                              {"args", json::array{"exits"}},
                              {"env", {{"FAULTY_CALLS", (home.root() / "calls").string()}}}});
+        home.measure_memory();
         host.emplace(home, Words{"--set", "health.reconnect_first_ms=1"},
                      kDeadline + kMostOfATurn * calls_wanted());
         guest.emplace(host->socket());

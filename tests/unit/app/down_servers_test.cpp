@@ -20,11 +20,14 @@ using ::testing::StartsWith;
 
 struct DownServersTest : testing::Test {
     std::vector<std::string> told;
+    std::vector<core::Clock::duration> looks;
     test::HandTime time;
     DownServers servers{
-        time, [this](core::log::Level level, const std::string& text) {
-            told.push_back((level == core::log::Level::Warn ? "warn " : "info ") + text);
-        }};
+        time,
+        {[this](core::log::Level level, const std::string& text) {
+             told.push_back((level == core::log::Level::Warn ? "warn " : "info ") + text);
+         },
+         [this](const std::string&, core::Clock::duration delay) { looks.push_back(delay); }}};
     void go(std::initializer_list<State> states) {
         for (const auto state : states) servers.note("x y", state, [] { return "exit code 7"; });
     }
@@ -34,7 +37,7 @@ TEST_F(DownServersTest, AreToldOfWithWhatIsWrongAndWhereMoreIsSaid) {
     go({State::Connecting, State::Failed});
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0],
-              "warn server \"x y\": exit code 7; it has no tools for now (failed); patchbay mcp "
+              "warn server \"x y\": exit code 7; it cannot be asked for now (failed); patchbay mcp "
               "status 'x y'");
 }
 
@@ -55,17 +58,31 @@ TEST_F(DownServersTest, ThatAreBackAreToldOfAndTheNextTroubleIsAnother) {
     EXPECT_EQ(told[2], told[0]);
 }
 
-TEST_F(DownServersTest, ThatDieAndComeBackOnEndAreToldOfOnceAMinute) {
-    for (int i = 0; i < 3; ++i) go({State::Reconnecting, State::Connecting, State::Ready});
-    ASSERT_EQ(told.size(), 2u) << "down, and back";
+TEST_F(DownServersTest, ThatGoDownAndComeBackOnEndAreToldOfOnceAMinute) {
+    for (int i = 0; i < 4; ++i)
+        go({State::Reconnecting, State::Connecting, State::Failed, State::Ready});
+    ASSERT_EQ(told.size(), 3u) << "down, given up, and back";
+    EXPECT_EQ(looks.size(), 3u);
     time.turn(DownServers::kPause);
-    go({State::Reconnecting});
-    ASSERT_EQ(told.size(), 3u);
-    EXPECT_THAT(told[2], HasSubstr("(reconnecting), as 2 times before, when it came back; "));
+    go({State::Ready, State::Reconnecting});
+    ASSERT_EQ(told.size(), 4u);
+    EXPECT_THAT(told[3], HasSubstr("(reconnecting), the last of 4 times since"));
     go({State::Failed});
-    EXPECT_EQ(told.size(), 4u) << "at once, as nobody tries any more";
-    for (int i = 0; i < 3; ++i) go({State::Ready, State::Failed});
-    EXPECT_EQ(told.size(), 5u) << "ready again, and no more of it for a while";
+    EXPECT_EQ(told.size(), 5u) << "at once, as nobody tries any more";
+}
+
+// The last word is never that one is ready which is not.
+TEST_F(DownServersTest, ThatStayDownAreToldOfWhenThePauseIsOver) {
+    go({State::Failed, State::Ready});
+    time.turn(std::chrono::seconds(15));
+    go({State::Reconnecting, State::Failed});
+    ASSERT_EQ(told.size(), 2u);
+    ASSERT_EQ(looks.size(), 1u);
+    EXPECT_EQ(looks[0], DownServers::kPause - std::chrono::seconds(15));
+    time.turn(looks[0]);
+    go({State::Failed});
+    ASSERT_EQ(told.size(), 3u);
+    EXPECT_EQ(told[2], told[0]);
 }
 
 TEST_F(DownServersTest, ThatSomebodyHasTurnedOffOrDefinedAnewBeginAgain) {

@@ -96,13 +96,22 @@ TEST_F(ARecord, OfTheNextRequestSaysWhatThatOneIs) {
     EXPECT_LT(longest.size(), 3'000u);
 }
 
-TEST_F(ARecord, KeepsNothingOfOddArgumentsWhoseEscapesMayHideANameOfASecret) {
+TEST_F(ARecord, KeepsNothingOfOddArgumentsThatMayHideASecret) {
     for (const char* odd : {R"({"pass\u0077ord":"hunter2abcdef","z":1e999})",
-                            R"({"pass\u0077ord":"hunter2abcdef","q":1,"q":2})"}) {
+                            R"({"pass\u0077ord":"hunter2abcdef","q":1,"q":2})",
+                            R"({"run":["--token","hunter2abcdef"],"q":1,"q":2})"}) {
         asked.arguments = odd;
-        EXPECT_THAT(members("r"),
-                    AllOf(HasSubstr("(odd JSON with escapes, sha256 "), Not(HasSubstr("hunter2"))));
+        EXPECT_THAT(members("r"), AllOf(HasSubstr("\"arguments\":\"(odd JSON, not kept)\""),
+                                        Not(HasSubstr("hunter2"))));
     }
+}
+
+TEST_F(ARecord, HasTheParamsOfOtherRequestsAsAnObjectToo) {
+    asked.arguments =
+        R"("name":"greet","arguments":{"text":"two\nlines","run":["--token","hunter2ab"]})";
+    EXPECT_EQ(object(members("r")).at("arguments"),
+              json::parse(
+                  R"({"name":"greet","arguments":{"text":"two\nlines","run":["--token","***"]}})"));
 }
 
 TEST_F(ARecord, MasksWhatBecameASecretSinceTheRecordBefore) {

@@ -147,7 +147,28 @@ TEST(Keys, OfAListTheItemThatDoesNotDoIsNamed) {
     list.items = {Node::of_text("a", {}), Node::of_list({}), Node::of_text("b", {})};
     std::vector<std::string> texts = {"kept"};
     EXPECT_EQ(take_texts(texts, list), "expected a list of text, and item 2 of it is a list");
+    list.items.push_back(Node::of_list({}));
+    EXPECT_EQ(take_texts(texts, list),
+              "expected a list of text, and item 2 of it is a list, item 4 of it is a list");
+    for (int i = 0; i < 5; ++i) list.items.push_back(Node::of_list({}));
+    EXPECT_THAT(take_texts(texts, list), HasSubstr("item 7 of it is a list, and 2 more"));
     EXPECT_EQ(texts, std::vector<std::string>{"kept"});
+}
+
+TEST(Keys, OfATableOfLevelsAllThatIsWrongIsTold) {
+    const auto config = of_user(
+        "[servers.a]\ncommand = 'x'\ntools = { a = 'alow', b = 'deny', c = 7, 'd*e' = 'deny' }\n");
+    EXPECT_THAT(all(config.diagnostics),
+                AllOf(HasSubstr("\"a\": expected one of"), HasSubstr("\"c\": expected one of"),
+                      HasSubstr("\"d*e\" is no name of a tool")));
+}
+
+TEST(Keys, OfPatternsAllThatAreWrongAreToldAndTheyMakeNoEmptyList) {
+    const auto config =
+        merge({toml(Scope::Session, "[permissions]\ndeny = ['a*b', 'mcp__s__x', 'c*d']\n")});
+    const auto told = all(config.diagnostics);
+    EXPECT_THAT(told, AllOf(HasSubstr("found \"a*b\"; expected"), HasSubstr("found \"c*d\"")));
+    EXPECT_THAT(told, Not(HasSubstr("an empty list lifts nothing")));
 }
 
 TEST(Keys, WhatIsWrittenForAnotherTypeIsToldWithWhatToWrite) {

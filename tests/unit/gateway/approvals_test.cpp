@@ -269,6 +269,11 @@ TEST(ApprovalForm, SaysWhichToolOfWhomAndWithWhat) {
     EXPECT_THAT(message_of(wanting(R"({"name":"password","value":"hush","value":"hush"})")),
                 Not(HasSubstr("hush")))
         << "as written, since a server may take either";
+    EXPECT_THAT(message, Not(HasSubstr("all such requests")));
+    EXPECT_THAT(
+        message_of(wanting("", "")),
+        AllOf(StartsWith("May the request \"tools/call\" be sent"),
+              HasSubstr("longer than once counts for all such requests to that server.\n")));
 }
 
 TEST(ApprovalForm, MasksSecretsShowsWhatNobodyWouldSeeAndFoldsWhatIsLong) {

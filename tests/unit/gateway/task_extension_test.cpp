@@ -1,5 +1,6 @@
 // Tasks of the modern era, which is an extension: what its clients get of servers of both eras.
 #include "gateway/task_names.hpp"
+#include "gateway/task_streams.hpp"
 #include "session_fixture.hpp"
 
 #include <optional>
@@ -190,18 +191,119 @@ TEST_F(TaskExtensionTest, ItIsShownUnlessAllServersAreKnownToLackIt) {
     EXPECT_FALSE(shown(5)) << "the one that is shown is of the legacy era";
 }
 
-TEST_F(TaskExtensionTest, AStreamIsOfNoTasksAndOfWhoDoesNotTakeThemItIsNone) {
-    const json::object wanted{
-        {"notifications", {{"taskIds", {"git:x:t-1"}}, {"toolsListChanged", true}}}};
-    const auto refused = ask_modern(1, "subscriptions/listen", wanted);
+class TaskStreamsTest : public TaskExtensionTest {
+protected:
+    static constexpr const char* kAgreed = "notifications/subscriptions/acknowledged";
+
+    void listen(int id, json::array tasks) {
+        say(id, "subscriptions/listen",
+            {{"notifications", {{"taskIds", std::move(tasks)}, {"toolsListChanged", true}}},
+             {"_meta",
+              {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+               {kMeta, {{"extensions", {{kExtension, json::object()}}}}}}}});
+    }
+    // What "git" was asked to tell of, once it was; its number there is kept.
+    json::array asked_of_git() {
+        json::array tasks;
+        const bool asked = wait([&] {
+            for (const auto& request : servers.at("git").requests("subscriptions/listen")) {
+                const auto& filter = request.at("params").at("notifications").as_object();
+                const auto* ids = filter.if_contains("taskIds");
+                if (!ids) continue;
+                tasks = ids->as_array();
+                stream_at_git = request.at("id").to_number<int>();
+            }
+            return stream_at_git != 0;
+        });
+        EXPECT_TRUE(asked);
+        return tasks;
+    }
+    void git_says(const std::string& method, json::object params) {
+        params["_meta"] = {{"io.modelcontextprotocol/subscriptionId", stream_at_git}};
+        servers.at("git").say(json::serialize(
+            json::object{{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}}));
+    }
+    json::object agreed() {
+        EXPECT_TRUE(wait([&] { return !told(kAgreed).empty(); }));
+        return told(kAgreed).empty() ? json::object() : told(kAgreed)[0];
+    }
+    std::string why_left_out(const std::string& task) {
+        const auto reasons = at(agreed(), "/params/_meta/dev.patchbay~1leftOut");
+        const auto* why = reasons.is_object() ? reasons.get_object().if_contains(task) : nullptr;
+        return why ? json::serialize(*why) : "";
+    }
+
+    int stream_at_git = 0;
+};
+
+TEST_F(TaskStreamsTest, AStreamIsToldOfItsTasksAsTheirServerTellsOfThem) {
+    const auto name = begin(1);
+    listen(2, {json::string(name), "git:x:t-9"});
+    EXPECT_EQ(asked_of_git(), json::array{"t-1"});
+    EXPECT_THAT(told(kAgreed), IsEmpty()) << "its server has not agreed";
+    git_says(kAgreed, {{"notifications", {{"taskIds", {"t-1", "t-7"}}}}});
+    EXPECT_EQ(at(agreed(), "/params/notifications"),
+              (json::object{{"toolsListChanged", true}, {"taskIds", {json::string(name)}}}));
+    EXPECT_THAT(why_left_out("git:x:t-9"), HasSubstr("no such task was begun for this client"));
+
+    git_says("notifications/tasks", {{"taskId", "t-2"}, {"status", "working"}});
+    git_says("notifications/tasks", {{"taskId", "t-1"}, {"status", "completed"}, {"ttlMs", 7}});
+    ASSERT_TRUE(wait([&] { return !told("notifications/tasks").empty(); }));
+    ASSERT_EQ(told("notifications/tasks").size(), 1u) << "t-2 is another client's";
+    EXPECT_EQ(at(told("notifications/tasks")[0], "/params"),
+              (json::object{{"taskId", json::string(name)},
+                            {"status", "completed"},
+                            {"ttlMs", 7},
+                            {"_meta", {{"io.modelcontextprotocol/subscriptionId", 2}}}}));
+
+    session().take(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+    EXPECT_TRUE(wait([&] {
+        for (const auto& message : servers.at("git").received)
+            if (message.contains("method") && message.at("method") == "notifications/cancelled" &&
+                message.at("params").at("requestId") == stream_at_git)
+                return true;
+        return false;
+    })) << "nobody listens any more";
+}
+
+TEST_F(TaskStreamsTest, OfWhatAServerDoesNotAgreeToTheStreamSaysWhy) {
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    asked_of_git();
+    git_says(kAgreed, {{"notifications", json::object()}});
+    EXPECT_EQ(at(agreed(), "/params/notifications"), (json::object{{"toolsListChanged", true}}));
+    EXPECT_THAT(why_left_out(name), HasSubstr("does not tell of it"));
+    git_says("notifications/tasks", {{"taskId", "t-1"}, {"status", "completed"}});
+    ask_taking(3, "tasks/get", {{"taskId", name}});
+    EXPECT_THAT(told("notifications/tasks"), IsEmpty());
+}
+
+TEST_F(TaskStreamsTest, AServerThatRefusesToBeListenedToHoldsUpNothing) {
+    const auto name = begin(1);
+    servers.at("git").errors["subscriptions/listen"] = {-32601, "Method not found"};
+    listen(2, {json::string(name)});
+    EXPECT_EQ(at(agreed(), "/params/notifications"), (json::object{{"toolsListChanged", true}}));
+    EXPECT_THAT(why_left_out(name), HasSubstr("does not tell of it"));
+}
+
+TEST_F(TaskStreamsTest, AServerThatSaysNothingIsNotWaitedForWithoutEnd) {
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    asked_of_git();
+    EXPECT_EQ(at(agreed(), "/params/notifications"), (json::object{{"toolsListChanged", true}}));
+    EXPECT_THAT(why_left_out(name), HasSubstr("has not said within 10 s"));
+}
+
+TEST_F(TaskStreamsTest, NamesNoMoreTasksThanItMay) {
+    listen(2, json::array(TaskStreams::kMost + 1, "git:x:t-1"));
+    EXPECT_THAT(json::serialize(answer_to(2)), HasSubstr("taskIds names 257 tasks; at most 256"));
+}
+
+TEST_F(TaskStreamsTest, OfWhoDoesNotTakeTasksIsNone) {
+    const auto refused =
+        ask_modern(1, "subscriptions/listen", {{"notifications", {{"taskIds", {"git:x:t-1"}}}}});
     EXPECT_EQ(at(refused, "/error/code"), -32021);
-    auto params = wanted;
-    params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                       {kMeta, {{"extensions", {{kExtension, json::object()}}}}}};
-    say(2, "subscriptions/listen", params);
-    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
-    EXPECT_EQ(at(told("notifications/subscriptions/acknowledged")[0], "/params/notifications"),
-              (json::object{{"toolsListChanged", true}}));
 }
 
 }  // namespace

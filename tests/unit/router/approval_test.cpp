@@ -275,6 +275,21 @@ TEST_F(Approvals, AreNotWaitedForLongerThanTheCall) {
     EXPECT_EQ(sent(), 0u);
 }
 
+// As everybody is told; whether the call would wait longer or has no limit of its own.
+TEST_F(Approvals, AreNotWaitedForLongerThanTenMinutes) {
+    for (const std::chrono::milliseconds timeout : {0ms, std::chrono::milliseconds(2h)}) {
+        outcome.reset();
+        begin(timeout);
+        ASSERT_TRUE(until([&] { return !agent.approvals.empty(); }));
+        loop.pass(core::kApprovalWait - 1s);
+        ASSERT_FALSE(outcome);
+        ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+        EXPECT_THAT(outcome->error().message, HasSubstr("nobody answered the question in time"));
+        agent.approvals.clear();
+    }
+    EXPECT_EQ(sent(), 0u);
+}
+
 TEST_F(Approvals, OfACallerThatGoesAreOfNoUse) {
     auto gone = std::make_unique<test::FakeCaller>(callers, core::Trust::NeedsApproval);
     gone->approves = true;

@@ -46,32 +46,5 @@ TEST(TheSubjectOfARequest, IsNoneOfWhatCannotBeReadAndOfOtherRequests) {
     EXPECT_EQ(subject("tools/call", R"("name":"echo")"), "none");
 }
 
-// As readers of keys in any case of letters have them, of which two beyond ASCII fold to letters of it.
-TEST(AMemberBesideThoseThatWereJudged, IsOddWhereAServerMayTakeItForOneOfThem) {
-    for (const char* odd :
-         {"Name", "NAME", "name", "Arguments", "argument\u017f", "_Meta", "_meta", "n\\u0041me"}) {
-        Call call;
-        call.members = "\"other\":1,\"" + std::string(odd) + "\":2";
-        const auto why = odd_member(call);
-        ASSERT_TRUE(why) << odd;
-        EXPECT_EQ(why->code, ErrorCode::Invalid);
-        EXPECT_NE(why->message.find("is no member of it"), std::string::npos) << why->message;
-    }
-    for (const char* fine : {"", "\"task\":{\"Name\":1}", "\"nam\u0435\":1,\"names\":2"}) {
-        Call call;
-        call.members = fine;
-        EXPECT_FALSE(odd_member(call)) << fine;
-    }
-    for (const char* odd : {"Uri", "NAME", "Ref", "Argument", "ARGUMENTS", "_META"}) {
-        ServerRequest request;
-        request.method = "prompts/get";
-        request.params.members = "\"name\":\"a\",\"" + std::string(odd) + "\":\"b\"";
-        EXPECT_TRUE(odd_member(request)) << odd;
-    }
-    ServerRequest plain;
-    plain.params.members = "\"name\":\"a\",\"arguments\":{\"Name\":1},\"cursor\":\"b\"";
-    EXPECT_FALSE(odd_member(plain));
-}
-
 }  // namespace
 }  // namespace patchbay::router

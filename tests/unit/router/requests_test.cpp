@@ -73,6 +73,9 @@ TEST_F(RouterTest, ACallIsNotJudgedByOneSpellingAndRunByAnother) {
         EXPECT_EQ(call("mcp__git__log", "{}", members).error().code, ErrorCode::Invalid) << members;
     EXPECT_EQ(ask("git", "prompts/get", R"("name":"a","Name":"b")").error().code,
               ErrorCode::Invalid);
+    for (const char* method : {"Prompts/get", "Tools/list", "Resources/Read"})
+        EXPECT_THAT(ask("git", method, R"("name":"a")").error().message,
+                    HasSubstr("no method \"" + std::string(method) + "\"; it is "));
     EXPECT_EQ(ask("git", "Tools/Call", R"("name":"log")").error().code, ErrorCode::Invalid);
     EXPECT_TRUE(ask("git", "tools/call", R"("name":"log","Other":1)"));
     EXPECT_EQ(servers.at("git").received.back().at("method").as_string(), "tools/call");

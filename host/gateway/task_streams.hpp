@@ -1,0 +1,77 @@
+// What servers tell of tasks to the streams that name them: each server that has a task of a stream is listened to for that
+// stream, as long as it lasts.
+//
+// Borrows: all it is given. Threads: [loop].
+// Limits:  kMost tasks of one stream; kPatience for a server to say of which it will tell. Of the others the stream's
+//          acknowledgment says why not, and their client asks for them.
+// Source:  SEP-2663 "Task Status Notifications".
+#pragma once
+
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+#include "gateway/client_requests.hpp"
+#include "gateway/listeners.hpp"
+#include "gateway/outward.hpp"
+#include "gateway/task_names.hpp"
+#include "service/servers.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+class TaskStreams {
+public:
+    static constexpr std::size_t kMost = Listeners::kMostTasks;
+    static constexpr std::chrono::seconds kPatience{10};
+
+    TaskStreams(const service::Servers& servers, connection::Caller& caller, ClientRequests& requests,
+                Listeners& listeners, Outward& out, const TaskNames& names)
+        : servers_(servers),
+          caller_(caller),
+          requests_(requests),
+          listeners_(listeners),
+          out_(out),
+          names_(names) {}
+
+    // `agreed`: once the listener has those tasks alone that will be told of. At once where it has none.
+    void listen(RequestNumber stream, std::function<void()> agreed);
+    // Its server has said of which it will tell.
+    void acknowledged(const std::string& server, std::string_view params, RequestNumber stream);
+    // `stream`: the one it is said to; 0: it does not say so.
+    void tell(const std::string& server, std::string_view params, RequestNumber stream);
+    void end(RequestNumber stream);
+
+private:
+    struct Asked {
+        std::map<std::string, std::string> tasks{};  // the server's id of each, and its client's name of it
+        router::CallId call = 0;                     // that listens
+        bool answered = false;
+    };
+    struct Stream {
+        std::map<std::string, Asked> servers{};
+        std::function<void()> agreed{};
+        std::unique_ptr<core::Timer> patience{};
+    };
+
+    void ask(RequestNumber stream, const std::string& server, Asked& asked);
+    void leave_out(RequestNumber stream, const std::map<std::string, std::string>& tasks,
+                   const std::string& why);
+    void on_ended(RequestNumber stream, const std::string& server, const Result<connection::Reply>& reply);
+    void on_late(RequestNumber stream);
+    void agree_if_all_have(RequestNumber stream);
+
+    const service::Servers& servers_;
+    connection::Caller& caller_;
+    ClientRequests& requests_;
+    Listeners& listeners_;
+    Outward& out_;
+    const TaskNames& names_;
+    std::map<RequestNumber, Stream> streams_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::gateway
