@@ -17,7 +17,7 @@ bool DownServers::is_down(State state) {
 void DownServers::note(const std::string& server, State state, const Why& why) {
     const auto found = known_.find(server);
     if (state == State::Ready && found != known_.end()) {
-        const bool was_told = std::exchange(found->second.told, {}).has_value();
+        const bool was_told = !std::exchange(found->second.told, {}).empty();
         found->second.down = false;
         if (was_told)
             ways_.tell(core::log::Level::Info, "server \"" + server + "\" is ready again");
@@ -29,13 +29,14 @@ void DownServers::note(const std::string& server, State state, const Why& why) {
     const bool begins = !std::exchange(known.down, true);
     if (begins) ++known.untold;
     // Between two attempts it is as it was.
-    if (known.told == state || (known.told && state == State::Reconnecting)) return;
+    const bool was_told = !known.told.empty();
+    if (known.told.contains(state) || (was_told && state == State::Reconnecting)) return;
     const auto pause = known.last_told + kPause - time_.now();
-    if (!known.told && found != known_.end() && pause.count() > 0) {
+    if (!was_told && found != known_.end() && pause.count() > 0) {
         if (begins) ways_.look_again(server, pause);
         return;
     }
-    known.told = state;
+    known.told.insert(state);
     known.last_told = time_.now();
     const auto name = "server \"" + server + "\"";
     auto text = why();

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 
 namespace patchbay::app {
@@ -40,9 +40,9 @@ public:
 private:
     struct Known {
         bool down = false;
-        std::optional<connection::State> told{};  // of this time
-        core::Clock::time_point last_told{};      // of any time
-        std::size_t untold = 0;                   // times, since then
+        std::set<connection::State> told{};   // of this time
+        core::Clock::time_point last_told{};  // of any time
+        std::size_t untold = 0;               // times, since then
     };
 
     const core::TimeSource& time_;

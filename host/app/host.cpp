@@ -22,7 +22,6 @@
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/launch.hpp"
-#include "config/secret_values.hpp"
 #include "config/transport_settings.hpp"
 #include "connection/responder.hpp"
 #include "core/lifetime.hpp"
@@ -254,12 +253,10 @@ struct Host::Impl final : connection::ServerEvents, catalogue::DriftWatcher, pin
     void look_at(const std::string& server, Look look) {
         if (const auto found = connections->find(server)) (this->*look)(found->get());
     }
-    // What it says of itself may hold what it should have kept to itself, and goes where nobody has asked for it.
     void tell_of(const connection::ServerConnections& server) {
         if (!tells_of_servers) return;
-        down_servers.note(server.spec().id(), server.state(), [&] {
-            return config::without_secrets(connection::why_not_ready(server.status()).message);
-        });
+        down_servers.note(server.spec().id(), server.state(),
+                          [&] { return connection::why_not_ready(server.status()).message; });
     }
     void end_without(const connection::ServerConnections& server) {
         const auto status = server.status();

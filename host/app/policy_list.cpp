@@ -23,7 +23,8 @@ namespace {
 std::string told_of_rule(const router::Ruling& ruling, const config::GatewaySettings& gateway) {
     if (!ruling.rule) {
         const auto of_clients = gateway::without_a_rule(gateway);
-        return of_clients.empty() ? "no rule" : "no rule: " + of_clients;
+        return "no rule: a call that somebody types is approved" +
+               (of_clients.empty() ? "" : "; " + of_clients);
     }
     const auto& rule = *ruling.rule;
     return std::string(policy::name_of(rule.kind)) +

@@ -104,7 +104,10 @@ Result<std::vector<PolicyTarget>> policy_targets(const PolicyWords& words, Host&
         if (key.empty())
             return Error{ErrorCode::Invalid, "\"" + core::printable(pattern, 80) +
                                                  "\" names no tool; " + pattern +
-                                                 "* is all of the server"};
+                                                 "* is all of the server, and what was "
+                                                 "answered about its requests is named by their "
+                                                 "methods: --server " +
+                                                 owners.front() + " resources/read"};
         add(owners.front(), std::move(key));
     }
     return targets;

@@ -21,7 +21,7 @@ struct Reply {
     const char* meaning;
 };
 constexpr std::array kChoices = {
-    Reply{Level::AllowOnce, "o", "this once"},
+    Reply{Level::AllowOnce, "o", "this once (y, too)"},
     Reply{Level::AllowSession, "s", "as often as it is asked for in this session"},
     Reply{Level::AllowProject, "p", "in this project folder, as long as it is described as now"},
     Reply{Level::AllowAlways, "a", "everywhere, as long as it is described as now"},

@@ -417,7 +417,9 @@ void add_policy_verbs(CLI::App& app, Choice& choice) {
     choice.on(set, [options](const auto& global) { return set_verb(global, *options); });
     auto& reset = add_verb(
         policy, "reset", "Take levels out of the file of a scope, and forget answers",
-        "  patchbay policy reset mcp__git__push\n  patchbay policy reset --all --scope local\nWith "
+        "  patchbay policy reset mcp__git__push\n  patchbay policy reset --all --scope local\n"
+        "  patchbay policy reset --server git resources/read   what was answered about a "
+        "request\nWith "
         "--scope user all answers that count here are forgotten, those for a session in the host "
         "that runs too, with project or local those for this project folder.\nLevels are back "
         "with: patchbay config undo");

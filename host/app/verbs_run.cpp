@@ -178,8 +178,12 @@ private:
     core::Lifetime lifetime_;
 };
 
-void print_ready(int pid, const std::string& socket, const GlobalOptions& global) {
-    if (global.json) print_json(json::serialize(json::object{{"pid", pid}, {"socket", socket}}));
+// `log`: of a detached one; empty: it says what it says here.
+void print_ready(int pid, const std::string& socket, const std::string& log,
+                 const GlobalOptions& global) {
+    json::object told{{"pid", pid}, {"socket", socket}};
+    if (!log.empty()) told["log"] = log;
+    if (global.json) print_json(json::serialize(told));
     static_cast<void>(stdout_error());  // whoever reads has it now
 }
 
@@ -200,12 +204,12 @@ int run_verb(const GlobalOptions& global, bool detach) {
         auto side = Detached::fork(default_state_directory(environment), key, started);
         if (!side) return report(side.error(), global);
         if (!*side && started.exit_code == kOk) {
-            print_ready(started.pid, point.path(), global);
+            const auto log = Detached::log_path(default_state_directory(environment), key);
+            print_ready(started.pid, point.path(), log, global);
             // The one way to end it: nothing else says so where no log is told of.
             if (global.quiet && !global.json) print_line(std::to_string(started.pid));
             if (!global.quiet)
-                say("its log is " + Detached::log_path(default_state_directory(environment), key) +
-                    "; `kill " + std::to_string(started.pid) + "` ends it");
+                say("its log is " + log + "; `kill " + std::to_string(started.pid) + "` ends it");
         }
         if (!*side) return started.exit_code;
         detached = std::move(*side);
@@ -231,7 +235,7 @@ int run_verb(const GlobalOptions& global, bool detach) {
         return why ? session->report(*why) : session->code_of_end();
     }
     RunningHost host(*session, *seat);
-    if (!detached) print_ready(::getpid(), seat->path(), global);
+    if (!detached) print_ready(::getpid(), seat->path(), {}, global);
     say_ready(seat->path(), global);
     return host.run(std::move(detached));
 }

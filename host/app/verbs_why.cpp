@@ -151,9 +151,9 @@ int why_verb(const GlobalOptions& global, const WhyOptions& wanted) {
         auto meant = protocol::servers_for(name, session.host().connections().ids());
         if (meant.empty()) meant = {name};
         told = session.asked().tools(meant, service::Wait::CutShort, service::Ask::IfStale);
+        asker.of_sessions = session_answers(session);
     }
     session.host().recall_lists(session.host().connections().ids());
-    asker.of_sessions = session_answers(session);
     const auto why = service::why(session.servers(), asker, name, session.asked().statuses(), told,
                                   &session.host().decisions());
     if (global.json)

@@ -60,15 +60,19 @@ std::string take_forwarded_headers(std::vector<std::string>& target, const Node&
     std::vector<std::string> names;
     if (auto wrong = take_texts(names, value); !wrong.empty()) return wrong;
     target.clear();
+    Wrongs wrongs;
     for (const auto& written : names) {
         const auto name = core::lower(written);
         const auto shown = "\"" + core::printable(written, 80) + "\"";
         if (!core::is_token(name) || name.size() > kNameBytes)
-            return shown + " cannot be the name of a header";
-        if (is_never_forwarded(name))
-            return shown + " never goes on: it is about the client's own connection, or who it is";
-        if (std::find(target.begin(), target.end(), name) == target.end()) target.push_back(name);
+            wrongs.add(shown + " cannot be the name of a header");
+        else if (is_never_forwarded(name))
+            wrongs.add(shown +
+                       " never goes on: it is about the client's own connection, or who it is");
+        else if (std::find(target.begin(), target.end(), name) == target.end())
+            target.push_back(name);
     }
+    if (const auto wrong = wrongs.told(); !wrong.empty()) return wrong;
     if (target.size() > kMostForwardedHeaders)
         return "expected at most " + std::to_string(kMostForwardedHeaders) + " names, found " +
                std::to_string(target.size());

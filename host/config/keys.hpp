@@ -115,6 +115,7 @@ std::span<const ExecutorKey> executor_keys();
 
 // What is wrong with a pattern of public names; empty: nothing.
 std::string wrong_pattern(std::string_view pattern);
+std::string take_patterns(std::vector<std::string>& target, const Node& value);
 
 // All top-level names of our own files, those kept for later versions included; and these alone.
 const std::vector<std::string>& top_level_keys();

@@ -166,10 +166,11 @@ constexpr auto kTimeKeys = time_keys(std::make_index_sequence<kTimeLimits.size()
 constexpr std::array kOtherKeys = {
     ServerKey{
         "enabled_tools", kYes, Effect::Judge,
-        [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); },
+        [](S& s, N v) { return take_patterns(s.enabled_tools.emplace(), v); },
         [](const S& s) { return s.enabled_tools ? json::value_from(*s.enabled_tools) : J(); }},
     ServerKey{"disabled_tools", kYes, Effect::Judge,
-              [](S& s, N v) { return take_texts(s.disabled_tools, v); }, told<&S::disabled_tools>},
+              [](S& s, N v) { return take_patterns(s.disabled_tools, v); },
+              told<&S::disabled_tools>},
     ServerKey{"tools", kYes, Effect::Judge, [](S& s, N v) { return take_levels(s.tools, v); },
               told_levels},
     ServerKey{"trust", kYes, Effect::Judge,

@@ -95,13 +95,9 @@ std::string take_bundled(Bundle& bundle, N value) {
 
 // What is shown can be named as rules name it.
 std::string take_shown(std::vector<std::string>& target, N value) {
-    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
-    Wrongs wrongs;
-    for (auto& written : target) {
-        if (auto wrong = wrong_pattern(written); !wrong.empty()) wrongs.add(wrong);
-        written = core::trimmed(written);
-    }
-    return wrongs.told();
+    auto wrong = take_patterns(target, value);
+    for (auto& written : target) written = core::trimmed(written);
+    return wrong;
 }
 
 const std::array kBundleKeys = {

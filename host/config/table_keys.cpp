@@ -80,14 +80,6 @@ std::string take_passed(std::vector<std::string>& target, const Node& value) {
 // Far more than a public name has; a server's or a tool's own one may be longer than that.
 constexpr std::size_t kMostPatternBytes = 1024;
 
-std::string take_patterns(std::vector<std::string>& target, const Node& value) {
-    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
-    Wrongs wrongs;
-    for (const auto& written : target)
-        if (auto wrong = wrong_pattern(written); !wrong.empty()) wrongs.add(wrong);
-    return wrongs.told();
-}
-
 // One that is the name of nothing, wherever it is read, was meant for something all the same.
 std::string take_denied(std::vector<std::string>& target, const Node& value) {
     if (auto wrong = take_patterns(target, value); !wrong.empty()) return wrong;
@@ -388,6 +380,14 @@ std::string wrong_pattern(std::string_view written) {
     if (!pattern.empty() && (star == std::string::npos || star + 1 == pattern.size())) return {};
     return "expected names, or beginnings of names ending in \"*\", found \"" +
            core::printable(pattern, 80) + "\"";
+}
+
+std::string take_patterns(std::vector<std::string>& target, const Node& value) {
+    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    Wrongs wrongs;
+    for (const auto& written : target)
+        if (auto wrong = wrong_pattern(written); !wrong.empty()) wrongs.add(wrong);
+    return wrongs.told();
 }
 
 // Known so that a file written for a later version is told so, and not offered the nearest name.

@@ -1,6 +1,7 @@
 // The outer face: delegation and status.
 #include "connection/connection.hpp"
 
+#include "config/secret_values.hpp"
 #include "connection/connection_impl.hpp"
 #include "connection/time_limits.hpp"
 #include "core/log.hpp"
@@ -83,7 +84,8 @@ Status masked(Status status) {
     for (const auto& [name, value] : status.facts)
         facts[core::log::masked(name)] = core::log::masked(value);
     status.facts = std::move(facts);
-    if (status.starting) mask(status.starting->last_said);
+    if (status.starting)
+        status.starting->last_said = config::without_secrets(status.starting->last_said);
     return status;
 }
 

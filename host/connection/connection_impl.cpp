@@ -176,6 +176,7 @@ void Connection::Impl::close(std::function<void()> when_closed) {
 // Its calls began under a definition that is no longer wanted, and end under it.
 void Connection::Impl::close_when_idle(std::function<void()> when_closed) {
     auto& requests = dialogue.requests;
+    requests.end_streams("its server is going");
     if (course.supervisor().is_closing() || !dialogue.link.channel ||
         !requests.pending().any_begun())
         return close(std::move(when_closed));

@@ -70,6 +70,10 @@ void Course::pass(const Event& event) {
 
 void Course::ready() {
     shown_.last_connected = context_.loop.time().date();  // first: who is told of it reads it
+    // Why it was down is still of interest, and what to do about that no more.
+    if (shown_.last_error.ends_with(advice_))
+        shown_.last_error.resize(shown_.last_error.size() - advice_.size());
+    advice_.clear();
     pass(&Supervisor::ready);
 }
 
@@ -92,8 +96,8 @@ Error Course::fail(const Error& told, const Event& event) {
     const auto was = supervisor_.phase();
     pass(event);
     // By where it has come to: only what stays down needs to be started by somebody.
-    const auto next = next_step();
-    shown_.last_error += next;
+    advice_ = next_step();
+    shown_.last_error += advice_;
     // An end of what was ready is no failed start: the next caller may try at once.
     if (was == Phase::Attempting || was == Phase::MovingOn)
         starts_->fail({told,
@@ -101,7 +105,7 @@ Error Course::fail(const Error& told, const Event& event) {
                        context_.loop.now()});
     // Whoever waits has sent nothing: whatever broke on the way, to them it is a server that is not there.
     const auto code = told.code == ErrorCode::Io ? ErrorCode::Unavailable : told.code;
-    return {code, told.message + next};
+    return {code, told.message + advice_};
 }
 
 void Course::was_ready() {

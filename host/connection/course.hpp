@@ -67,6 +67,7 @@ private:
     const std::uint64_t number_;  // of the connection
     Supervisor supervisor_;
     Status shown_;
+    std::string advice_;  // what to do, at the end of its last_error while that is of use
     std::vector<std::function<void()>> until_settled_, until_closed_;
 };
 

@@ -86,6 +86,15 @@ void Requests::cancel(RequestId id, const std::string& reason) {
                                                         (reason.empty() ? "" : ": " + reason)}));
 }
 
+void Requests::end_streams(const std::string& why) {
+    for (const auto id : pending_.ids()) {
+        const auto& entry = *pending_.find(id);
+        if (entry.own() || entry.request.method != "subscriptions/listen") continue;
+        delivery_.tell_cancelled(entry, why);
+        finish_later(id, {ErrorCode::Cancelled, why});
+    }
+}
+
 void Requests::expired(RequestId id) {
     const auto& entry = *pending_.find(id);
     const auto starting = parts_.supervisor.starting(parts_.link.last_said);

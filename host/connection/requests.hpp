@@ -64,6 +64,8 @@ public:
     void finish(RequestId id, Result<Reply> outcome);
     // What its server said to it is no answer, or asks for what it does not get.
     void fail_unanswered(RequestId id, Error error);
+    // Those of callers that listen: they have no end of their own.
+    void end_streams(const std::string& why);
     // Of a caller that goes: the server is told, the handlers are not.
     void drop_all_of(CallerNumber caller);
     // Under a new number: what still comes for the old one is nobody's.

@@ -1,5 +1,6 @@
 #include "connection/server_output.hpp"
 
+#include "config/secret_values.hpp"
 #include "core/log.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
@@ -33,7 +34,9 @@ std::string ServerOutput::with_stderr(std::string text) const {
     if (!stderr_first_.empty()) lines.push_back(stderr_first_);
     if (passed_over_) lines.emplace_back("...");
     lines.insert(lines.end(), stderr_tail_.begin(), stderr_tail_.end());
-    return text + "; stderr: " + core::log::masked(core::join(lines, " | "));
+    // Each for itself: what follows a name of a secret counts as one to the end of its line.
+    for (auto& line : lines) line = config::without_secrets(line);
+    return text + "; stderr: " + core::join(lines, " | ");
 }
 
 std::string ServerOutput::with_strays(std::string text) const {

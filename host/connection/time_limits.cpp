@@ -10,19 +10,26 @@ core::Clock::time_point after(core::Clock::time_point begun, std::chrono::millis
     return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : begun + span;
 }
 
+// A stream lasts as long as somebody listens.
+bool lasts(std::string_view method) {
+    return method == "subscriptions/listen";
+}
+
 // What is answered when a tool has done its work, or never, may be silent meanwhile.
 bool may_be_silent(std::string_view method) {
-    return method == "tools/call" || method == "tasks/result" || method == "subscriptions/listen";
+    return method == "tools/call" || method == "tasks/result" || lasts(method);
 }
 
 }  // namespace
 
 // request_timeout_ms is how long a request may go without its answer or progress on it, unless it may be
-// silent; tool_timeout_sec is the wall clock of all of them.
+// silent; tool_timeout_sec is the wall clock of all of them that have an end.
 void set_limits(PendingRequest& entry, const config::Server& server, core::Clock::time_point now) {
     const auto& asked = entry.request;
     const bool limited = asked.timeout.count() > 0;
-    entry.wall = limited ? asked.timeout : server.tool_timeout;
+    entry.wall = limited               ? asked.timeout
+                 : lasts(asked.method) ? std::chrono::milliseconds::max()
+                                       : server.tool_timeout;
     if (!limited && !may_be_silent(asked.method)) entry.idle = server.request_timeout;
     entry.deadline = after(asked.begun.value_or(now), entry.wall);
 }

@@ -374,7 +374,9 @@ void Operations::listen(RequestNumber number, const protocol::Params& params) {
     if (!wanted) return replies_.refuse(number, wanted.error());
     const auto uris = events_.listeners().add(number, std::move(*wanted)).uris;
     const auto settled = [this, number, missing = std::make_shared<std::size_t>(uris.size() + 1)] {
-        if (--*missing == 0) events_.acknowledge(number);
+        if (--*missing > 0) return;
+        events_.acknowledge(number);
+        task_streams_.begin(number);
     };
     task_streams_.listen(number, settled);
     for (const auto& uri : uris)

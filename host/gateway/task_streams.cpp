@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace patchbay::gateway {
 namespace json = boost::json;
@@ -97,26 +98,41 @@ void TaskStreams::acknowledged(const std::string& server, std::string_view param
     agree_if_all_have(number);
 }
 
-// A server that ends the stream tells no more of its tasks; their client may ask for them.
+// A server that ends the stream, or goes, tells no more of its tasks.
 void TaskStreams::on_ended(RequestNumber number, const std::string& server,
                            const Result<connection::Reply>& reply) {
     const auto stream = streams_.find(number);
     if (stream == streams_.end()) return;
     const auto asked = stream->second.servers.extract(server);
-    if (!asked || asked.mapped().answered) return;
-    leave_out(number, asked.mapped().tasks,
-              reply ? "server \"" + server + "\" does not tell of it" : reply.error().message);
-    agree_if_all_have(number);
+    auto* listener = listeners_.find(number);
+    if (!asked || !listener) return;
+    const auto why = "server \"" + server + "\" " +
+                     (asked.mapped().answered ? "tells no more of it" : "does not tell of it") +
+                     (reply ? "" : ": " + reply.error().message);
+    bool was_told = false;
+    for (const auto& [id, name] : asked.mapped().tasks)
+        was_told = listener->tasks.erase(name) > 0 || was_told;
+    leave_out(number, asked.mapped().tasks, why);
+    if (stream->second.agreed) return agree_if_all_have(number);
+    if (was_told) ended_(number, why);
 }
 
 void TaskStreams::on_late(RequestNumber number) {
-    auto& stream = streams_.at(number);
-    for (auto& [server, asked] : stream.servers) {
-        if (std::exchange(asked.answered, true)) continue;
-        leave_out(number, asked.tasks,
-                  "server \"" + server + "\" has not said within " + core::duration(kPatience) +
-                      " that it tells of it");
+    auto& servers = streams_.at(number).servers;
+    std::vector<router::CallId> late;
+    for (auto each = servers.begin(); each != servers.end();) {
+        if (each->second.answered) {
+            ++each;
+            continue;
+        }
+        late.push_back(each->second.call);
+        leave_out(number, each->second.tasks,
+                  "server \"" + each->first + "\" has not said within " +
+                      core::duration(kPatience) + " that it tells of it");
+        each = servers.erase(each);
     }
+    // Each ends at once, and is known no more.
+    for (const auto call : late) servers_.router().cancel(call, "it does not say what it tells of");
     agree_if_all_have(number);
 }
 
@@ -129,18 +145,57 @@ void TaskStreams::agree_if_all_have(RequestNumber number) {
     std::exchange(stream.agreed, nullptr)();
 }
 
+void TaskStreams::begin(RequestNumber number) {
+    const auto stream = streams_.find(number);
+    if (stream == streams_.end()) return;
+    for (auto& [server, asked] : stream->second.servers)
+        for (const auto& [id, params] : std::exchange(asked.held, {}))
+            tell(number, server, asked, id, params);
+}
+
 void TaskStreams::tell(const std::string& server, std::string_view params, RequestNumber said_to) {
     const auto id = task_id_of(params);
-    for (const auto& [number, stream] : streams_) {
+    std::vector<router::CallId> denied;
+    for (auto& [number, stream] : streams_) {
         if (said_to != 0 && number != said_to) continue;
         const auto asked = stream.servers.find(server);
-        const auto* listener = listeners_.find(number);
-        if (asked == stream.servers.end() || !listener || !listener->acknowledged) continue;
+        auto* listener = listeners_.find(number);
+        if (asked == stream.servers.end() || !listener) continue;
         const auto task = asked->second.tasks.find(id);
         if (task == asked->second.tasks.end() || !listener->tasks.contains(task->second)) continue;
-        out_.send_event(server, listener->message("notifications/tasks", as_told(params, task->second)),
-                        requests_.find(number)->route);
+        if (servers_.router().denies_all_of(caller_.principal().trust, server))
+            denied.push_back(asked->second.call);
+        else if (listener->acknowledged)
+            tell(number, server, asked->second, id, params);
+        else
+            hold(number, asked->second, id, params);
     }
+    // Each ends its stream, which is told so.
+    for (const auto call : denied) servers_.router().cancel(call, "it is denied by now");
+}
+
+void TaskStreams::tell(RequestNumber number, const std::string& server, const Asked& asked,
+                       const std::string& id, std::string_view params) {
+    const auto& name = asked.tasks.at(id);
+    out_.send_event(server,
+                    listeners_.find(number)->message("notifications/tasks", as_told(params, name)),
+                    requests_.find(number)->route);
+}
+
+// Each says all of its task, so that the last one will do.
+void TaskStreams::hold(RequestNumber number, Asked& asked, const std::string& id,
+                       std::string_view params) {
+    auto& held = asked.held[id];
+    asked.held_bytes += params.size() - held.size();
+    held = params;
+    if (asked.held_bytes <= kMostHeld) return;
+    asked.held_bytes -= held.size();
+    asked.held.erase(id);
+    const auto& name = asked.tasks.at(id);
+    listeners_.find(number)->tasks.erase(name);
+    leave_out(number, {{id, name}},
+              "more than " + std::to_string(kMostHeld) +
+                  " bytes were told of it before this stream was acknowledged");
 }
 
 void TaskStreams::end(RequestNumber number) {

@@ -2,8 +2,8 @@
 // stream, as long as it lasts.
 //
 // Borrows: all it is given. Threads: [loop].
-// Limits:  kMost tasks of one stream; kPatience for a server to say of which it will tell. Of the others the stream's
-//          acknowledgment says why not, and their client asks for them.
+// Limits:  kMost tasks of one stream; kPatience for a server to say of which it will tell, and kMostHeld bytes of what it tells
+//          before the stream is acknowledged. Of the others the acknowledgment says why not, and their client asks for them.
 // Source:  SEP-2663 "Task Status Notifications".
 #pragma once
 
@@ -27,18 +27,26 @@ class TaskStreams {
 public:
     static constexpr std::size_t kMost = Listeners::kMostTasks;
     static constexpr std::chrono::seconds kPatience{10};
+    static constexpr std::size_t kMostHeld = 1u << 20;  // of one stream and server
 
-    TaskStreams(const service::Servers& servers, connection::Caller& caller, ClientRequests& requests,
-                Listeners& listeners, Outward& out, const TaskNames& names)
+    // A stream that does not hear any more what it was acknowledged for is to end: its client listens anew.
+    using Ended = std::function<void(RequestNumber stream, const std::string& why)>;
+
+    TaskStreams(const service::Servers& servers, connection::Caller& caller,
+                ClientRequests& requests, Listeners& listeners, Outward& out,
+                const TaskNames& names, Ended ended)
         : servers_(servers),
           caller_(caller),
           requests_(requests),
           listeners_(listeners),
           out_(out),
-          names_(names) {}
+          names_(names),
+          ended_(std::move(ended)) {}
 
     // `agreed`: once the listener has those tasks alone that will be told of. At once where it has none.
     void listen(RequestNumber stream, std::function<void()> agreed);
+    // It is acknowledged: what came before follows.
+    void begin(RequestNumber stream);
     // Its server has said of which it will tell.
     void acknowledged(const std::string& server, std::string_view params, RequestNumber stream);
     // `stream`: the one it is said to; 0: it does not say so.
@@ -47,8 +55,11 @@ public:
 
 private:
     struct Asked {
-        std::map<std::string, std::string> tasks{};  // the server's id of each, and its client's name of it
-        router::CallId call = 0;                     // that listens
+        std::map<std::string, std::string>
+            tasks{};              // the server's id of each, and its client's name of it
+        router::CallId call = 0;  // that listens
+        std::map<std::string, std::string> held{};  // the last of each, by the server's id
+        std::size_t held_bytes = 0;
         bool answered = false;
     };
     struct Stream {
@@ -60,9 +71,13 @@ private:
     void ask(RequestNumber stream, const std::string& server, Asked& asked);
     void leave_out(RequestNumber stream, const std::map<std::string, std::string>& tasks,
                    const std::string& why);
-    void on_ended(RequestNumber stream, const std::string& server, const Result<connection::Reply>& reply);
+    void on_ended(RequestNumber stream, const std::string& server,
+                  const Result<connection::Reply>& reply);
     void on_late(RequestNumber stream);
     void agree_if_all_have(RequestNumber stream);
+    void tell(RequestNumber stream, const std::string& server, const Asked& asked,
+              const std::string& id, std::string_view params);
+    void hold(RequestNumber stream, Asked& asked, const std::string& id, std::string_view params);
 
     const service::Servers& servers_;
     connection::Caller& caller_;
@@ -70,6 +85,7 @@ private:
     Listeners& listeners_;
     Outward& out_;
     const TaskNames& names_;
+    const Ended ended_;
     std::map<RequestNumber, Stream> streams_;
     core::Lifetime lifetime_;
 };

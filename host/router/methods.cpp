@@ -66,12 +66,12 @@ std::optional<Error> wrong_method(const std::string& method) {
 }
 
 std::optional<Error> not_shown(const Caller& caller, const std::string& server,
-                               std::string_view method) {
+                               std::string_view method, bool of_a_task) {
     const auto* sight = caller.sight().get();
     if (!sight || sight->holds_others_of(server)) return {};
     // Of tools each is looked at for itself, a task is of a tool that was called, and how much a
     // server logs shows nothing of it.
-    const bool narrow = method.starts_with("tools/") || method.starts_with("tasks/") ||
+    const bool narrow = of_a_task || method.starts_with("tools/") || method.starts_with("tasks/") ||
                         method == "logging/setLevel";
     if (narrow && sight->holds(server)) return {};
     return Error{ErrorCode::NotFound,

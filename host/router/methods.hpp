@@ -24,9 +24,10 @@ std::optional<Error> not_offered(const protocol::Session& session, const std::st
 std::string_view what_is_asked_for(std::string_view method);
 // Why nobody may ask for a method of that name: it might be taken for one that is judged, or is the host's own.
 std::optional<Error> wrong_method(const std::string& method);
-// That nothing of the server is there for the caller that such a request could be about; nothing: there is.
+// That nothing of the server is there for the caller that such a request could be about; nothing: there is. `of_a_task`: as
+// ServerRequest has it.
 std::optional<Error> not_shown(const connection::Caller& caller, const std::string& server,
-                               std::string_view method);
+                               std::string_view method, bool of_a_task = false);
 // Why that is no level of the log; empty: it is one. Checked here, for in the modern era no server answers: it
 // would be said with every later request.
 std::string wrong_level(const std::string& level);

@@ -1,8 +1,8 @@
-// Keys that a server which reads them less exactly than the host takes for others: in any case of letters, without the
-// blanks around them, or up to a NUL. Beside what was judged, such a one would be run unjudged. Internal to this room.
+// Keys that a server which reads them less exactly than the host takes for others: in any case of letters, without what
+// stands between or around its words, or up to a NUL. Beside what was judged, such a one would be run unjudged. Internal to this room.
 //
 // Of all that the host reads, writes or takes out of a request: its params, `_meta`, and what `ref` and `argument` hold.
-// Other keys are the server's and the client's affair.
+// Other keys are the server's and the client's affair, as is all of a method that no specification knows.
 //
 // Threads: [any], pure. Errors: Invalid, with the key.
 #pragma once

@@ -88,7 +88,8 @@ void RequestRouter::judge(CallId id, Caller& caller, ServerRequest& request, The
     describe(wanted, judged.verdict);
     approvals_.await(id, caller, wanted, std::move(judged.denied), std::move(request),
                      [this, id, then](Caller& asker, ServerRequest& approved) {
-                         if (auto hidden = not_shown(asker, approved.server, approved.method))
+                         if (auto hidden = not_shown(asker, approved.server, approved.method,
+                                                     approved.of_a_task))
                              return flights_.end_soon(id, std::move(*hidden));
                          const auto now = this->judged(asker.principal().trust, approved);
                          flights_.judged(id, now.verdict, approved.params.members);
@@ -135,7 +136,7 @@ void RequestRouter::on_connected(CallId id, ServerRequest& waiting, bool approve
                                  const std::string& definition) const {
     auto* const asker = callers_.find(flights_.caller_of(id));
     if (!asker) return;
-    if (auto hidden = not_shown(*asker, waiting.server, waiting.method))
+    if (auto hidden = not_shown(*asker, waiting.server, waiting.method, waiting.of_a_task))
         return flights_.end_soon(id, std::move(*hidden));
     const auto leased = pool_.lease(waiting.server, *asker);
     if (!leased) return flights_.end_soon(id, leased.error());

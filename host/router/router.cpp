@@ -397,7 +397,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
         flights.end_soon(id, std::move(*wrong));
         return id;
     }
-    if (auto hidden = not_shown(caller, request.server, request.method)) {
+    if (auto hidden = not_shown(caller, request.server, request.method, request.of_a_task)) {
         flights.end_soon(id, std::move(*hidden));
         return id;
     }
@@ -524,6 +524,10 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
         if (!denied) return {};
     }
     return denied;
+}
+
+bool Router::denies_all_of(core::Trust trust, const std::string& server) const {
+    return impl_->rules.deny_all_of(trust, server);
 }
 
 std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,

@@ -163,6 +163,8 @@ public:
     // The same of a request that calls no tool; its public name is the prefix of its server's tools.
     Ruling ruling(core::Trust trust, const std::string& server, const std::string& method) const;
 
+    // Whether a rule forbids the server as a whole by now: then nothing of a task of it may be heard either.
+    bool denies_all_of(core::Trust trust, const std::string& server) const;
     // Why a call of that name is forbidden whoever owns such a tool, where that is certain before
     // any server starts.
     std::optional<Error> certain_denial(const connection::Caller& caller,

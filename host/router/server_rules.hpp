@@ -32,10 +32,10 @@ public:
     Judgement judge(core::Trust trust, const ServerRequest& request,
                     const policy::PinMismatch* mismatch = nullptr) const;
 
-private:
     // And not that no rule allows all of it, as where rules allow some of its tools.
     bool deny_all_of(core::Trust trust, const std::string& server) const;
 
+private:
     const policy::Policy& policy_;
 };
 

@@ -74,8 +74,10 @@ bool is_down(const connection::Status& status) {
 
 std::string why_down(const connection::Status& status) {
     const std::string name = "server \"" + status.id + "\" is " + connection::name_of(status.state);
+    const bool is_advised = status.last_error.find("`patchbay mcp start ") != std::string::npos;
     return name + (status.last_error.empty() ? "" : ": " + status.last_error) +
-           (status.state == State::AuthRequired
+           (is_advised ? ""
+            : status.state == State::AuthRequired
                 ? "; patchbay mcp login " + status.id + " signs in"
                 : "; patchbay mcp start " + status.id + " has a running host try it again");
 }

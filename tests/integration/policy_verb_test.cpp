@@ -326,8 +326,10 @@ TEST_F(PolicyVerb, AndWhySayWhatBecomesOfAClientsCallThatNoRuleNames) {
     const auto plain = home.run({"policy", "list", "mcp__x__echo"});
     EXPECT_THAT(plain.out, AllOf(HasSubstr("no rule"), Not(HasSubstr("a client's"))));
     home.write("../config/patchbay/config.toml", "[gateway]\napprovals = 'rules'\n");
-    EXPECT_THAT(home.run({"policy", "list", "mcp__x__echo"}).out,
-                HasSubstr("no rule: a client's is refused, as [gateway] approvals = \"rules\""));
+    EXPECT_THAT(
+        home.run({"policy", "list", "mcp__x__echo"}).out,
+        HasSubstr("no rule: a call that somebody types is approved; a client's is refused, as "
+                  "[gateway] approvals = \"rules\""));
     EXPECT_THAT(home.run({"why", "mcp__x__echo"}).out,
                 HasSubstr("somebody types is approved; a client's is refused, as [gateway]"));
     home.write("../config/patchbay/config.toml", "[gateway]\napprovals = 'ask'\n");

@@ -312,6 +312,7 @@ TEST_F(Run, GoesOnInTheBackgroundOnceItIsReady) {
     const auto told = json::parse(started.out);
     EXPECT_TRUE(is_a("running_host", told));
     EXPECT_EQ(told.at("socket").as_string(), found.front().string());
+    EXPECT_TRUE(fs::exists(std::string(told.at("log").as_string())));
     EXPECT_EQ(::kill(told.at("pid").to_number<pid_t>(), SIGTERM), 0);
 }
 

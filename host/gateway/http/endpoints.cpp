@@ -5,6 +5,10 @@
 
 namespace patchbay::gateway {
 
+namespace {
+constexpr std::string_view kBundles = "bundles/";  // below the endpoint
+}
+
 std::variant<View, HttpRefusal> Endpoints::at(std::string_view target) const {
     const std::string_view root = kPath;
     const auto path = target.substr(0, target.find('?'));
@@ -22,7 +26,10 @@ std::variant<View, HttpRefusal> Endpoints::at(std::string_view target) const {
     if (!view) {
         // Which others there are, and what is wrong with one, is for who configured them.
         core::log::info("over HTTP: " + view.error().message);
-        return HttpRefusal{404, "no agent \"" + core::printable(name, 80) + "\" is here"};
+        const bool bundle = name.starts_with(kBundles);
+        const auto shown = core::printable(bundle ? name.substr(kBundles.size()) : name, 80);
+        return HttpRefusal{
+            404, std::string(bundle ? "no bundle \"" : "no agent \"") + shown + "\" is here"};
     }
     return view_.within(*view);
 }

@@ -171,6 +171,12 @@ TEST_F(ComingBack, IsToldHowItIsHadOfOneThatIsGivenUp) {
         "; a request later than 30 s (health.reconnect_most_ms) starts it again";
     EXPECT_THAT(connection().status().last_error, ::testing::EndsWith(next));
     EXPECT_THAT(ask(call("a")).error().message, ::testing::EndsWith(next));
+    server.errors.erase("initialize");
+    server.be_legacy({tool_named("a")});
+    pass(31s);
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_NE(connection().status().last_error, "") << "why it was down";
+    EXPECT_THAT(connection().status().last_error, ::testing::Not(HasSubstr("starts it again")));
 }
 
 TEST_F(ComingBack, IsTriedAsOftenAsItMayBeAndAsOftenAgainForWhoAsks) {

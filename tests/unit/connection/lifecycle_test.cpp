@@ -7,7 +7,10 @@
 namespace patchbay::connection {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // What runs meanwhile is the loop: a secret that takes its time is fetched elsewhere.
 TEST_F(ConnectionTest, IsOpenedWhenItsSettingsHaveBeenExpandedAndOnlyOnce) {
@@ -85,6 +88,18 @@ TEST_F(ConnectionTest, TheFirstAndTheLastLinesOfStderrAreToldWithAFailure) {
         connection().status().last_error,
         "server \"s\": connection lost: exited; stderr: line 1 | ... | line 3 | line 4 | line 5 | "
         "line 6 | line 7");
+}
+
+TEST_F(ConnectionTest, ASecretOnStderrIsMaskedToTheEndOfItsLineAndNoFurther) {
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.write_stderr("DB_PASSWORD=hunter2 is not taken");
+    server.write_stderr("with sk-abcdefghij1234567890 neither");
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    const auto error = connection().status().last_error;
+    EXPECT_THAT(error, Not(AnyOf(HasSubstr("hunter2"), HasSubstr("abcdefghij"))));
+    EXPECT_THAT(error, AllOf(HasSubstr("stderr: DB_PASSWORD=*** | with "), HasSubstr(" neither")));
 }
 
 TEST_F(ConnectionTest, AWrongWorkingDirectoryIsGuessedOfAProgramThatNeverSpokeAlone) {

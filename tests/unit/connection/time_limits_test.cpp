@@ -32,7 +32,7 @@ TEST(TimeLimits, AreThoseOfItsMethodUnlessTheRequestHasItsOwn) {
         milliseconds timeout, wall, idle;
     };
     const Case cases[] = {
-        {"tools/call", 0ms, 60s, 0ms}, {"subscriptions/listen", 0ms, 60s, 0ms},
+        {"tools/call", 0ms, 60s, 0ms}, {"subscriptions/listen", 3s, 3s, 0ms},
         {"tools/list", 0ms, 60s, 5s},  {"tools/call", 3s, 3s, 0ms},
         {"tools/list", 3s, 3s, 0ms},   {"tasks/result", 0ms, 60s, 0ms},
         {"tasks/get", 0ms, 60s, 5s},
@@ -44,6 +44,12 @@ TEST(TimeLimits, AreThoseOfItsMethodUnlessTheRequestHasItsOwn) {
         EXPECT_EQ(entry.idle, c.idle);
         EXPECT_EQ(entry.deadline, kNow + c.wall);
     }
+}
+
+TEST(TimeLimits, OfAStreamAreNoneButTheRequestsOwn) {
+    const auto entry = request_of("subscriptions/listen", 0ms, 1);
+    EXPECT_EQ(entry.deadline, kNever);
+    EXPECT_EQ(entry.idle, 0ms);
 }
 
 TEST(TimeLimits, RunFromWhenTheCallerBegan) {

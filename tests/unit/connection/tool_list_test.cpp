@@ -415,6 +415,21 @@ TEST_F(ConnectionTest, ListsToolsAgainWhenTheyChanged) {
     EXPECT_EQ(caller.methods().at(0), "notifications/tools/list_changed");
 }
 
+TEST_F(ToolList, WhoeverListensToAConnectionDoesNotKeepItFromGoing) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    Request listen;
+    listen.method = "subscriptions/listen";
+    listen.params.members = R"("notifications":{"taskIds":["t"]})";
+    begin(std::move(listen), outcome);
+    ASSERT_TRUE(wait([&] { return server.requests("subscriptions/listen").size() == 1; }));
+    bool closed = false;
+    connection().close_when_idle([&] { closed = true; });
+    ASSERT_TRUE(wait([&] { return closed && outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Cancelled);
+}
+
 TEST_F(ToolList, OfAConnectionThatOnlyWaitsForItsLastCallIsPublishedNoMore) {
     long_lived = true;
     server.be_legacy({tool_named("a")});

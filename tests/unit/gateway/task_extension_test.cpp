@@ -37,35 +37,38 @@ TEST(TaskNames, OfAKeyThatIsNotGivenEndWithIt) {
 class TaskExtensionTest : public SessionTest {
 protected:
     // "git" is of the modern era and has tasks, "github" of the legacy one.
-    TaskExtensionTest() {
-        auto& git = servers.at("git");
-        git.errors.erase("server/discover");
-        git.be_modern({test::tool_named("log")});
-        const auto discovered = git.results.at("server/discover");
-        git.results["server/discover"] = [this, discovered](const auto& params) {
+    TaskExtensionTest() { have_tasks("git"); }
+    void have_tasks(const std::string& id) {
+        auto& server = servers.at(id);
+        server.errors.erase("server/discover");
+        server.be_modern({test::tool_named("log")});
+        const auto discovered = server.results.at("server/discover");
+        server.results["server/discover"] = [this, discovered](const auto& params) {
             auto result = discovered(params);
             if (git_has_tasks)
                 result.as_object()["capabilities"].as_object()["extensions"] = {
                     {kExtension, json::object()}};
             return result;
         };
-        offer("git", "tools/call",
+        offer(id, "tools/call",
               {{"resultType", "task"}, {"taskId", "t-1"}, {"status", "working"}, {"ttlMs", 7}});
-        offer("git", "tasks/get",
+        offer(id, "tasks/get",
               {{"resultType", "complete"},
                {"taskId", "t-1"},
                {"status", "input_required"},
                {"inputRequests", {{"q", {{"method", "roots/list"}}}}}});
         for (const char* method : {"tasks/update", "tasks/cancel"})
-            offer("git", method, {{"resultType", "complete"}});
+            offer(id, method, {{"resultType", "complete"}});
     }
     json::object ask_taking(int id, const std::string& method, json::object params = {}) {
         params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
                            {kMeta, {{"extensions", {{kExtension, json::object()}}}}}};
         return ask(id, method, std::move(params));
     }
-    std::string begin(int id) {
-        const auto begun = ask_taking(id, "tools/call", kCall);
+    std::string begin(int id, const std::string& tool = "mcp__git__log") {
+        auto call = kCall;
+        call["name"] = tool;
+        const auto begun = ask_taking(id, "tools/call", call);
         EXPECT_EQ(at(begun, "/result/resultType"), "task") << json::serialize(begun);
         const auto name = at(begun, "/result/taskId");
         return name.is_string() ? std::string(name.get_string()) : "";
@@ -293,6 +296,64 @@ TEST_F(TaskStreamsTest, AServerThatSaysNothingIsNotWaitedForWithoutEnd) {
     asked_of_git();
     EXPECT_EQ(at(agreed(), "/params/notifications"), (json::object{{"toolsListChanged", true}}));
     EXPECT_THAT(why_left_out(name), HasSubstr("has not said within 10 s"));
+}
+
+// Of two servers one says nothing: what the other tells meanwhile may be the last word about a task.
+TEST_F(TaskStreamsTest, WhatIsToldBeforeTheStreamIsAcknowledgedFollowsThat) {
+    have_tasks("github");
+    const auto name = begin(1);
+    listen(3, {json::string(name), json::string(begin(2, "mcp__github__log"))});
+    asked_of_git();
+    git_says(kAgreed, {{"notifications", {{"taskIds", {"t-1"}}}}});
+    for (const char* status : {"working", "completed"})
+        git_says("notifications/tasks", {{"taskId", "t-1"}, {"status", status}});
+    EXPECT_EQ(at(agreed(), "/params/notifications/taskIds"), json::array{json::string(name)});
+    ASSERT_TRUE(wait([&] { return !told("notifications/tasks").empty(); }));
+    ASSERT_EQ(told("notifications/tasks").size(), 1u);
+    EXPECT_EQ(at(told("notifications/tasks")[0], "/params/status"), "completed") << "the last one";
+    EXPECT_EQ(sent.back().at("method"), "notifications/tasks") << "behind the acknowledgment";
+}
+
+TEST_F(TaskStreamsTest, AStreamEndsWithAWordWhereItsServerTellsNoMore) {
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    asked_of_git();
+    git_says(kAgreed, {{"notifications", {{"taskIds", {"t-1"}}}}});
+    agreed();
+    servers.at("git").say(json::serialize(json::object{
+        {"jsonrpc", "2.0"}, {"id", stream_at_git}, {"result", {{"resultType", "complete"}}}}));
+    EXPECT_TRUE(answer_to(2).contains("result")) << "its client listens anew";
+}
+
+TEST_F(TaskStreamsTest, AServerThatIsDeniedByThenIsHeardNoMore) {
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    asked_of_git();
+    git_says(kAgreed, {{"notifications", {{"taskIds", {"t-1"}}}}});
+    agreed();
+    permissions.deny = {"mcp__git__*"};
+    set_rules();
+    git_says("notifications/tasks", {{"taskId", "t-1"}, {"status", "completed"}});
+    EXPECT_TRUE(answer_to(2).contains("result"));
+    EXPECT_THAT(told("notifications/tasks"), IsEmpty());
+}
+
+TEST_F(TaskStreamsTest, LastLongerThanACallMay) {
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    asked_of_git();
+    git_says(kAgreed, {{"notifications", {{"taskIds", {"t-1"}}}}});
+    agreed();
+    loop.pass(std::chrono::hours(48));
+    git_says("notifications/tasks", {{"taskId", "t-1"}, {"status", "completed"}});
+    EXPECT_TRUE(wait([&] { return !told("notifications/tasks").empty(); }));
+}
+
+TEST_F(TaskStreamsTest, AreOfWhoIsShownSomeToolsOfTheServerAlone) {
+    view.tools = {{"mcp__git__log"}};
+    const auto name = begin(1);
+    listen(2, {json::string(name)});
+    EXPECT_EQ(asked_of_git(), json::array{"t-1"});
 }
 
 TEST_F(TaskStreamsTest, NamesNoMoreTasksThanItMay) {

@@ -53,6 +53,7 @@ TEST(Endpoints, ToStrangersNothingIsToldOfAgentsThatAreNotHere) {
         },
         Endpoints::Guests::Strangers);
     EXPECT_EQ(refusal_at(endpoints, "/mcp/off"), "404 no agent \"off\" is here");
+    EXPECT_EQ(refusal_at(endpoints, "/mcp/bundles/off"), "404 no bundle \"off\" is here");
 }
 
 }  // namespace

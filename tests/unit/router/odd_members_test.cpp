@@ -27,9 +27,14 @@ std::string odd_beside_a_call(const std::string& members, const std::string& met
 
 TEST(AnOddMember, StandsForWhatWasJudgedToSomeReaderOfIt) {
     for (const std::string key :
-         {"Name", "NAME", "Uri", "Ref", "Argument", "ARGUMENTS", "_META", "argument\u017f",
-          "TaskId", "taskid", "Task", "RequestState", "inputresponses", "Level", "Cursor", "name ",
-          " name", "name\\t", "name\\u0000x", "n\\u0041me", "name\u00a0", "\ufeffname"})
+         {"Name",           "NAME",           "Uri",        "Ref",       "Argument", "ARGUMENTS",
+          "_META",          "argument\u017f", "TaskId",     "taskid",    "Task",     "RequestState",
+          "inputresponses", "Level",          "Cursor",     "name ",     " name",    "name\\t",
+          "name\\u0000x",   "n\\u0041me",     "name\u00a0", "\ufeffname"})
+        EXPECT_NE(odd("\"name\":\"a\",\"" + key + "\":\"b\""), "") << key;
+    // As libraries have them that write such names otherwise (pydantic's populate_by_name), or fold letters beyond ASCII.
+    for (const std::string key : {"task_id", "request_state", "input_responses", "input-responses",
+                                  "meta", "ur\u0131", "ur\u0130", "reque\ufb06State"})
         EXPECT_NE(odd("\"name\":\"a\",\"" + key + "\":\"b\""), "") << key;
     EXPECT_EQ(odd(R"("name":"a","Name":"b")"),
               R"(the params of prompts/get: "Name" is no member of it)");
@@ -40,6 +45,8 @@ TEST(AnOddMember, IsLookedForInWhatACompletionIsAboutAndInMetaToo) {
               R"(the params of prompts/get, ref: "Name" is no member of it)");
     EXPECT_NE(odd(R"("ref" : {"type":"ref/prompt","\u004eame":"b"})"), "");
     EXPECT_NE(odd(R"("argument":{"name":"a","VALUE":"b"})"), "");
+    EXPECT_EQ(odd(R"("ref":{"type":"ref/prompt","type":"ref/resource","uri":"b"})"),
+              R"(the params of prompts/get, ref: "type" is there twice)");
     for (const char* key : {"ProgressToken", "IO.modelcontextprotocol/protocolVersion",
                             "io.modelcontextprotocol/ClientCapabilities"}) {
         const auto meta = "\"" + std::string(key) + "\":1";
@@ -54,6 +61,13 @@ TEST(AnOddMember, IsNoneThatIsItselfOrNobodyTakesForAnother) {
     EXPECT_EQ(odd("", R"("progressToken":1,"com.example/Name":2,"io.modelcontextprotocol/new":3)"),
               "");
     EXPECT_EQ(odd_beside_a_call(R"("task":{"ttl":1},"requestState":"s","other":{"Name":1})"), "");
+}
+
+TEST(AnOddMember, IsNoneInAMethodOfAServersOwn) {
+    ServerRequest request;
+    request.method = "acme/search";
+    request.params = {R"("Name":"x","Level":2)", R"("Traceparent":"00-x")"};
+    EXPECT_FALSE(odd_member(request)) << "nothing is judged by it";
 }
 
 TEST(AnOddMember, BesideACallIsWhatTheCallHasItself) {
