@@ -1,9 +1,8 @@
 #include "app/policy_list.hpp"
 
-#include "app/distant_host.hpp"
-#include "app/look_for_host.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
+#include "app/session_answers.hpp"
 #include "core/text.hpp"
 #include "gateway/approvals.hpp"
 #include "protocol/qualified_name.hpp"
@@ -22,6 +21,7 @@ namespace {
 
 std::string told_of_rule(const router::Ruling& ruling, const config::GatewaySettings& gateway) {
     if (!ruling.rule) {
+        // The level alone reads as if everybody was asked.
         const auto of_clients = gateway::without_a_rule(gateway);
         return "no rule: a call that somebody types is approved" +
                (of_clients.empty() ? "" : "; " + of_clients);
@@ -92,17 +92,6 @@ bool tell_what_hides(Session& session, const PolicyWords& words) {
 
 }  // namespace
 
-std::vector<service::Decision> session_answers(Session& session) {
-    auto line = host_if_any(session, Guest::Person);
-    if (line && !*line) return {};
-    auto answers = line ? DistantHost(session.servers(), std::move(*line)).session_answers()
-                        : Result<std::vector<service::Decision>>(line.error());
-    if (answers) return std::move(*answers);
-    say("warning: answers that count as long as a session are not shown: " +
-        answers.error().message);
-    return {};
-}
-
 int list_policy(const GlobalOptions& global, const PolicyWords& words) {
     for (const auto& pattern : words.patterns)
         if (const auto why = why_no_key(pattern)) return report(*why, global);
@@ -112,6 +101,7 @@ int list_policy(const GlobalOptions& global, const PolicyWords& words) {
     if (!session->servers().has(words.server)) return session->report_no_server(words.server);
     const auto ids =
         words.server.empty() ? session->host().connections().ids() : std::vector{words.server};
+    // Nothing is started to tell what a rule says: what servers listed before will do.
     if (!ids.empty()) session->host().recall_lists(ids);
     const auto of_sessions = session_answers(*session);
     auto tools =
@@ -125,6 +115,7 @@ int list_policy(const GlobalOptions& global, const PolicyWords& words) {
     if (global.json) {
         json::array all;
         for (const auto& tool : *tools) all.push_back(service::to_json(tool));
+        // An empty list would say that the pattern is fine and fits nothing yet.
         if (tools->empty() && !words.patterns.empty()) {
             const int code = session->report_missing(nothing_fits(*session, words));
             return wrong ? int(kConfigError) : code;

@@ -59,6 +59,7 @@ std::optional<Approval> answer_in(std::string_view line, const ApprovalQuestion&
 }  // namespace
 
 connection::Question TerminalApprovals::ask(ApprovalQuestion question, Decide decide) {
+    // Calls come as fast as their callers like, and a person answers one question at a time.
     if (waiting_.size() >= kMostWaiting) {
         decide(Approval::Refused);
         return {};
@@ -96,6 +97,7 @@ void TerminalApprovals::end(Approval approval) {
     std::deque<Waiting> decided;
     decided.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
+    // Whoever has said yes for longer than once is not asked by what waits for the same already.
     const bool lasts = connection::is_given(approval) && approval != Approval::Given;
     for (auto at = waiting_.begin(); lasts && at != waiting_.end();) {
         if (at->question.key != key) {
@@ -117,8 +119,8 @@ void TerminalApprovals::withdraw(std::uint64_t number) {
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const Waiting& each) { return each.number == number; });
     if (found == waiting_.end()) return;
-    const bool asked = found == waiting_.begin();
-    const auto gone = std::move(*found);  // what it holds may come back here
+    const bool asked = found == waiting_.begin();  // else the one that is asked stays on the screen
+    const auto gone = std::move(*found);           // what it holds may come back here
     waiting_.erase(found);
     if (!asked) return;
     asker_->withdraw(line_);

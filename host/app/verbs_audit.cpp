@@ -92,6 +92,7 @@ Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& option
         wanted.since = std::move(*since);
     }
     return audit::each_line(state_of(global) + "/" + audit::kFolder, [&](const audit::Line& line) {
+        // A line that is none is verify's affair: the others are worth reading all the same.
         auto entry = audit::Entry::parse(line.text);
         if (seen && entry) seen->take(*entry);
         return !entry || !wanted.holds(*entry) || look(std::move(*entry), line.text);
@@ -99,6 +100,7 @@ Result<void> each_wanted(const GlobalOptions& global, const AuditOptions& option
 }
 
 std::string duration_cell(const audit::Entry& entry, std::string_view key) {
+    // As short as possible: a column of a wide table, where most calls take less than ten milliseconds.
     const auto time = entry.number(key);
     if (!time) return "-";
     if (*time < 10'000) return std::to_string(*time) + " us";
@@ -171,7 +173,7 @@ int export_verb(const GlobalOptions& global, const AuditOptions& options) {
     const auto print = [&](const audit::Entry& entry, std::string_view line) {
         any = true;
         print_line(as_table ? std::string_view(audit::csv_row(entry)) : line);
-        return stdout_error() == 0;
+        return stdout_error() == 0;  // `| head` ends the reading of years
     };
     const auto read = each_wanted(global, options, print, &seen);
     if (!read) return report(read.error(), global);

@@ -37,6 +37,7 @@ std::string as_told(std::string_view raw_task, const std::string& name) {
 void TaskStreams::listen(RequestNumber number, std::function<void()> agreed) {
     auto& listener = *listeners_.find(number);
     Stream stream;
+    // A client may name what it likes; what was not begun for it is not asked for, and no server hears the name.
     for (const auto& name : std::exchange(listener.tasks, {})) {
         if (const auto task = names_.open(name))
             stream.servers[task->server].tasks[task->id] = name;
@@ -82,7 +83,7 @@ void TaskStreams::acknowledged(const std::string& server, std::string_view param
     auto* listener = listeners_.find(number);
     if (asked == stream->second.servers.end() || asked->second.answered || !listener) return;
     asked->second.answered = true;
-    std::set<std::string_view> agreed;
+    std::set<std::string_view> agreed;  // what it names besides was not asked for
     const auto object = core::read_json_object(params);
     const auto* filter = object ? core::object_in(&*object, "notifications") : nullptr;
     if (const auto* ids = core::array_in(filter, "taskIds"))
@@ -157,6 +158,7 @@ void TaskStreams::tell(const std::string& server, std::string_view params, Reque
     const auto id = task_id_of(params);
     std::vector<router::CallId> denied;
     for (auto& [number, stream] : streams_) {
+        // A server tells each of our streams; without this one client's two would each hear it twice.
         if (said_to != 0 && number != said_to) continue;
         const auto asked = stream.servers.find(server);
         auto* listener = listeners_.find(number);
@@ -199,6 +201,7 @@ void TaskStreams::hold(RequestNumber number, Asked& asked, const std::string& id
 }
 
 void TaskStreams::end(RequestNumber number) {
+    // First: each call that is cancelled ends at once, and is not to end this stream again.
     const auto gone = streams_.extract(number);
     if (!gone) return;
     for (const auto& [server, asked] : gone.mapped().servers)
